@@ -39,6 +39,7 @@ type Batch struct {
 	MayBeRoot     bool      // the agent is directly below the run itself, which has not spoken
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time, in the same task or in another node
 	Follows       string    // the branch of another invocation that the same piece of code, such as a node, began before; or ""
+	IsWritten     bool      // code wrote the text in the name of Agent, which may be none
 	OrderUnknown  bool      // agents with the same parent may work one after the other or at the same time, or the frame comes late
 	Task          Task      // of the speaker, which the frame shows; the zero value if it shows none
 	SameStep      bool      // the run itself begins nothing with the frame: an agent that speaks later may have begun before it

@@ -15,6 +15,9 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if op, decided := r.rootAgentOf(b); decided {
 		return op
 	}
+	if op, isNone := r.writerOf(b); isNone {
+		return op
+	}
 	if b.AgentUnknown && b.Agent == "" && b.ParentBranch != "" { // one of the agents below this one
 		return r.agentByBranch[b.ParentBranch]
 	}

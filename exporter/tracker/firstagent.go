@@ -70,6 +70,18 @@ func (r *openRun) isWrittenByNode(b *event.Batch) bool {
 		b.Has(event.KindText) && !b.Has(event.KindAgentStarted) && !slices.ContainsFunc(b.Events, isWork)
 }
 
+// writerOf returns the step in which code wrote a text in the name of no known agent, or nil for the run itself. isNone is false if the
+// agent is known.
+func (r *openRun) writerOf(b *event.Batch) (step *Operation, isNone bool) {
+	if !b.IsWritten || r.agents[agentKey{b.Agent, b.Branch}] != nil || r.silentTargets[b.Agent] != nil || b.Agent == r.Root.Name {
+		return nil, false
+	}
+	if at := r.agentByBranch[b.Branch]; at != nil && at.open && at.Kind == InvokeNode {
+		return at, true
+	}
+	return nil, true
+}
+
 // isWork reports whether an event shows that an agent calls a model or a tool.
 func isWork(e event.Event) bool {
 	switch e.Kind {

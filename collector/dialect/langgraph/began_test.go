@@ -86,3 +86,27 @@ func TestAnswersForAgents(t *testing.T) {
 		})
 	}
 }
+
+// TestWrittenNames checks which messages name an agent that may be none, because the code of a node has written them.
+func TestWrittenNames(t *testing.T) {
+	write := func(node, id string) string {
+		return frame("updates", `{"`+node+`":{"messages":[`+by("x", id, "Hi")+`]}}`)
+	}
+	returns := frame("updates", `{"n":{"messages":[]}}`)
+	for name, c := range map[string]struct {
+		frames          []string
+		isWritten, ends bool
+	}{
+		"a node":              {[]string{write("n", "own")}, true, false},
+		"a model":             {[]string{write("n", "lc_run--1")}, false, true},
+		"an agent's own node": {[]string{write("agent", "own")}, false, false},
+		"its graph is shown":  {[]string{speaks("n:1", "x", "1"), write("n", "own")}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(facts(nil, append(c.frames, returns)...), "\n")
+			if isWritten, ends := strings.Contains(got, " written\n"), strings.Contains(got, "agent_ended"); isWritten != c.isWritten || ends != c.ends {
+				t.Errorf("written: %t, ends: %t\n%s", isWritten, ends, got)
+			}
+		})
+	}
+}

@@ -149,7 +149,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 		}
 		at.scope = d.nameAgent(at.scope, task, name)
 		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(name)), model: at.model, marked: at.marked, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
-		if byModel {
+		if m.by.IsWritten = !byModel && !isAgentNode(task) && len(name.Text()) > 0; byModel {
 			m.by.Response = d.freeResponse(m, id)
 		}
 	}
@@ -160,7 +160,9 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 	if !byModel && m.scope != sc && m.scope.isShown {
 		d.endWithoutResult(m.scope, "", b)
 	}
-	m.scope.noteSpeech()
+	if !m.by.IsWritten || m.scope.isShown {
+		m.scope.noteSpeech()
+	}
 	if d.last = m.scope; !inPieces && byModel {
 		d.endAbandoned(m.scope, b)
 	}
