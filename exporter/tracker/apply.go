@@ -113,7 +113,7 @@ func (r *openRun) chat(e *event.Event, b *event.Batch, agent *Operation) *Operat
 	op.task = e.Task.ID
 	cause, delayUnknown := r.causeOfResponse(e, b, agent)
 	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested
-	op.askerUnknown = b.AgentUnknown && r.hasSeveralAgents()
+	op.askerUnknown = b.AgentUnknown && r.mayAsk(nil) > 1
 	return op
 }
 

@@ -107,23 +107,23 @@ func (r *openRun) attributeTo(agent, op *Operation) {
 	if op.Kind == Chat {
 		agent.finalFrame, agent.debt = max(agent.finalFrame, op.finalFrame), noDebt
 	}
-	if !op.askerUnknown {
-		return
-	}
-	if cause := agent.causeOf(agent.laneOr("")); cause.Frame < int(op.firstFrame) {
+	switch cause := agent.causeOf(agent.laneOr("")); {
+	case int(agent.firstFrame) > int(op.firstFrame) && r.mayAsk(agent) > 0: // it may have worked beside those
+		op.startUnknown, agent.startUnknown = true, true
+	case op.askerUnknown && cause.Frame < int(op.firstFrame):
 		op.Started, op.startUnknown, op.askerUnknown = latest(cause, r.Root.Started), op.causeUnknown || agent.hasUnknownDelay(cause), false
 	}
 }
 
-// hasSeveralAgents reports whether several agents are open.
-func (r *openRun) hasSeveralAgents() bool {
-	open := 0
+// mayAsk returns the number of open agents that may ask their models: those that have given no final answer. It leaves out an agent, which may
+// be nil, and those around it.
+func (r *openRun) mayAsk(except *Operation) (n int) {
 	for _, op := range r.agents {
-		if op.open && op.Kind == InvokeAgent {
-			open++
+		if op.open && op.Kind == InvokeAgent && op.finalFrame == 0 && op != except && (except == nil || !except.isBelow(op)) {
+			n++
 		}
 	}
-	return open > 1
+	return n
 }
 
 // senderOf returns the name of the agent that sends a response or a call, or "" if it is not known.

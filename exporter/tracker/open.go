@@ -272,11 +272,12 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindChildRun:
 		r.adopt(e, caller)
 	case event.KindFinal:
-		r.lastFinal, caller.finalFrame = r.now.Frame, r.now.Frame
-		caller.noteAnswerer()
+		by := caller
 		if response := r.awaitingUsage[responseKey{caller, b.Response}]; response != nil && b.AgentUnknown {
-			response.finalFrame = r.now.Frame // of the agent that a later frame names
+			by = response // of the agent that a later frame names
 		}
+		r.lastFinal, by.finalFrame = r.now.Frame, r.now.Frame
+		by.noteAnswerer()
 		r.noteRetry(caller)
 		r.clearFailures(caller.laneOr(b.Branch))
 		r.abandonInputs(caller)

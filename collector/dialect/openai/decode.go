@@ -302,6 +302,8 @@ func (d *decoder) streamDone(b *event.Batch) {
 		d.finishChat(b)
 		d.reportUsage(b)
 		switch {
+		case d.sdk.agents.beside:
+			b.Agent = "" // the agents of the other runs may have ended long before
 		case len(d.sdk.agents.active) == 0:
 			b.Agent = d.sdk.agents.current // it has finished the run
 		case b.Agent != d.sdk.lastBy:

@@ -218,8 +218,8 @@ func TestAgentNames(t *testing.T) {
 	}{
 		"a response":                          {[]string{created, ended, "[DONE]"}, "own own own"},
 		"a response of the SDK for Python":    {[]string{fake, strings.Replace(ended, `"id":"r"`, `"id":"__fake_id__"`, 1), "[DONE]"}, "own own own"},
-		"an agent that comes later":           {[]string{wrapped, called, output, wrapped, agentB, wrapped}, " A A A B "},
-		"an agent that only items name":       {[]string{started, ofModel(created), called, output, started, ofModel(strings.Replace(created, `"id":"r"`, `"id":"s"`, 1))}, "  A A A A"},
+		"an agent that comes later":           {[]string{wrapped, called, output, wrapped, agentB, wrapped}, " A A  B "},
+		"an agent that only items name":       {[]string{started, ofModel(created), called, output, started, ofModel(strings.Replace(created, `"id":"r"`, `"id":"s"`, 1))}, "  A A  "},
 		"the next run of the same connection": {[]string{agentA, "[DONE]", fake}, "A A own"},
 	} {
 		var got []string

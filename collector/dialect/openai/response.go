@@ -35,6 +35,7 @@ type response struct {
 	unsure   bool   // it may be of an internal agent
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
+	named    bool   // an item has named its agent, after its end
 	sequence int64  // the number of its last event
 	number   int    // counts the responses of a stream; 0 if it is not known which response it is
 	items    map[string]*itemState

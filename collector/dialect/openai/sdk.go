@@ -106,6 +106,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		if name != d.sdk.announced {
 			d.sdk.agents.beginAgain(name)
 		}
+		d.sdk.agents.announced.Add(name)
 		d.speak(name, b)
 		d.sdk.agents.activate(name)
 		switch {

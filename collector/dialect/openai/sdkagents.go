@@ -15,6 +15,11 @@ type agents struct {
 	known   wire.Set[string]
 	twice   wire.Set[string]     // those that began again before their end: two with one name may work at the same time
 	inner   map[string]workplace // those that work in a call of another
+
+	announced wire.Set[string] // those of which an event shows that they begin; of others, only items show it
+
+	beside      bool // one has begun beside another or after it, without a handoff: the application passes on several runs
+	unannounced bool // only an item has shown that one of those began, so the next response may be of another such agent
 }
 
 // workplace says in which call an agent works: one of calls, from which those that have ended are removed.
@@ -127,8 +132,13 @@ func (a *agents) worksIn(call string) (works, certain bool) {
 }
 
 // speaker returns the agent of an event or a response that names none: the only active one that does not wait for a call. It returns ""
-// if there are none or several.
+// if there are none or several. If nothing has announced it, another one may begin likewise, which an item will name.
 func (d *decoder) speaker() (name string) {
+	defer func() {
+		if a := &d.sdk.agents; a.unannounced || !a.announced.Contains(name) {
+			name = ""
+		}
+	}()
 	for _, active := range d.sdk.agents.active {
 		switch {
 		case d.isWaiting(active):
@@ -218,6 +228,7 @@ func (d *decoder) place(name string) {
 		return
 	}
 	a.addBeside(name, a.current)
+	a.beside = true
 }
 
 // control makes an agent the current one.
@@ -230,7 +241,7 @@ func (d *decoder) control(name string, b *event.Batch) {
 // itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about,
 // if any. An agent with a call will send another response.
 func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string {
-	a, r := &d.sdk.agents, &d.sdk.last
+	a, r, wereBeside := &d.sdk.agents, &d.sdk.last, d.sdk.agents.beside
 	i := d.calls.indexOf(call)
 	isOfLast := r.number != 0 && r.author == "" && r.containsItem(at)
 	switch {
@@ -243,7 +254,13 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string
 	case isOfLast:
 		d.nameCaller(r.number, name)
 	}
+	if isOfLast && !r.named && a.hasFinished(name) {
+		b.Add(event.KindAgentStarted)
+		a.beside = true
+	}
+	r.named = r.named || isOfLast && name != ""
 	d.speak(name, b)
+	a.unannounced = a.unannounced || a.beside && !wereBeside
 	switch {
 	case b.Agent == "":
 	case isOfLast:
@@ -318,6 +335,7 @@ func handoffTo(agent string) string {
 func (d *decoder) transfer(to string, b *event.Batch) {
 	from := b.Agent
 	d.sdk.agents.addBeside(to, from)
+	d.sdk.agents.announced.Add(to)
 	d.sdk.agents.finish(from)
 	d.sdk.agents.activate(to)
 	if d.control(to, b); from != "" && from != to {

@@ -89,8 +89,9 @@ func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (unsure boo
 	id := d.name(cmp.Or(piece.Get("id"), source.Get("id"), answer.Get("id")))
 	selected, r := d.selectOutline(id), &d.response
 	d.isNamed = selected
-	if unsure = d.isUnsure(); selected {
-		d.setAuthor(b)
+	unsure = d.isUnsure()
+	if d.setAuthor(b); !selected && len(d.sdk.others) > 0 {
+		b.Agent = ""
 	}
 	if id == "" || isFake(id) { // the answer's end may be missing
 		unsure = unsure || d.turns.mayBeInternal()
@@ -125,6 +126,7 @@ func reasonOf(piece strictjson.Value) strictjson.Value {
 func (d *decoder) startOutline(source strictjson.Value, b *event.Batch) {
 	d.startResponse(source, b)
 	d.response.outlined = true
+	d.setAuthor(b)
 }
 
 // selectOutline makes the outlined response current that has an ID, else the only open one. It returns false if that is not clear.

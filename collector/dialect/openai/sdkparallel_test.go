@@ -66,7 +66,7 @@ func TestParallelAgents(t *testing.T) {
 		"one begins again":      {[]string{begins("a"), createdOf("r"), completedOf(1, "r", ""), begins("b"), begins("a"), createdOf("s"), completedOf(1, "s", "")}, `a: model_started; a: model_ended; a: final; a: agent_started; ?: model_started; ?: model_ended; ?: final`},
 		"JavaScript, in a call": {[]string{called, ofModel(createdJS("s")), ofModel(strings.Replace(ended, `"id":"r"`, `"id":"s"`, 1))}, `A: tool_started name="w" call="c" {}; ?: model_started model="m"; ?: text "secret"; ?: model_ended model="m"; ?: final`},
 		"nothing announces the second one": {[]string{callItem("a", "c", "ask"), createdOf("r"), calledOf(1, "m", "w"), completedOf(2, "r", callOf("m")), callItem("b", "m", "w"), outputItem("b", "m"), createdOf("s")},
-			`a: tool_started name="ask" call="c"; ?: model_started; ?: tool_started name="w" call="m" ""; ?: model_ended; b@c: tool_ended name="w" call="m" "o"; b@c: model_started`},
+			`a: tool_started name="ask" call="c"; ?: model_started; ?: tool_started name="w" call="m" ""; ?: model_ended; b@c: tool_ended name="w" call="m" "o"; ?: model_started`},
 		"only pieces, one after the other": {[]string{begins("a"), deltaOf(2, "i"), deltaOf(3, "i"), begins("b"), deltaOf(2, "j"), "[DONE]"},
 			`a: model_started; a: text "i"; a: text "i"; a: model_ended uncertain; b: model_started uncertain; b: text "j"; b: model_ended uncertain`},
 		"only pieces, beside each other": {[]string{begins("a"), deltaOf(2, "i"), begins("b"), deltaOf(3, "i"), deltaOf(2, "j"), deltaOf(4, "i")},
