@@ -124,7 +124,23 @@ func (t *texts) add(b *event.Batch, e *event.Event, newID func() string) (curren
 	if rest, same := pieces.remainder(words); same && len(rest) == 0 && !key.thought && keyMayDiffer {
 		return current, nil, true // it arrived in pieces of several texts, or without its message ID
 	}
+	if unnamed := t.openUnnamed(key, words); current == nil && unnamed != nil {
+		t.close(unnamed)
+		return unnamed, nil, true
+	}
 	return &text{id: newID(), agent: b.Agent, key: key, superseded: current}, words, true
+}
+
+// openUnnamed returns the open text that a whole text of an agent repeats, if its pieces named neither the agent nor the message.
+func (t *texts) openUnnamed(key textKey, whole []byte) *text {
+	i := slices.IndexFunc(t.open, func(open *text) bool {
+		same := open.key.agent == "" && open.key.message == "" && open.key.thought == key.thought && open.received.n == len(whole)
+		return same && key.agent != "" && open.received.hash.Sum64() == maphash.Bytes(seed, whole)
+	})
+	if i < 0 {
+		return nil
+	}
+	return t.open[i]
 }
 
 // countRepeats reports whether several whole texts of a frame together repeat the text, and sets t.repeats. A model that executes

@@ -31,3 +31,23 @@ func TestRepeatAfterThoughts(t *testing.T) {
 		t.Errorf("readers get %q, want %q", got, want)
 	}
 }
+
+// TestAgentNamedLate repeats two messages as wholes whose pieces named no agent, as the OpenAI Agents SDK does. Readers get each once.
+func TestAgentNamedLate(t *testing.T) {
+	frame := func(agent, message, words string) *event.Batch {
+		b := &event.Batch{Agent: agent, Partial: agent == ""}
+		e := b.Add(event.KindText)
+		e.SetText([]byte(words))
+		e.Message = message
+		return b
+	}
+	var texts texts
+	var out []string
+	for _, b := range []*event.Batch{frame("", "", "one"), frame("", "j", "two"), frame("a", "", "one"), frame("a", "j", "two"), frame("a", "", "one")} {
+		_, added, _ := texts.add(b, &b.Events[0], func() string { return "m" })
+		out = append(out, string(added))
+	}
+	if got, want := strings.Join(out, "|"), "one|two|||one"; got != want {
+		t.Errorf("readers get %q, want %q", got, want)
+	}
+}
