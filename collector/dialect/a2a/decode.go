@@ -12,20 +12,21 @@ import (
 )
 
 type decoder struct {
-	tasks    *simplelru.LRU[string, *task]
-	last     *task
-	names    wire.NameCache
-	places   wire.Places
-	withheld withheldIDs
-	calls    wire.WithheldCalls
-	texts    wire.WithheldTexts
-	values   wire.WithheldValues
-	code     wire.WithheldCode
-	request  strictjson.Value // id of the JSON-RPC request that the current frame answers
-	answer   bool             // the stream is the answer to one request
-	joined   bool             // the request subscribed to a task
-	resumed  bool             // the stream may begin in the middle of a task
-	isNew    bool             // the request started the stream's task
+	tasks      *simplelru.LRU[string, *task]
+	last       *task
+	names      wire.NameCache
+	places     wire.Places
+	withheld   withheldIDs
+	calls      wire.WithheldCalls
+	texts      wire.WithheldTexts
+	values     wire.WithheldValues
+	wholeTexts joinedTexts
+	code       wire.WithheldCode
+	request    strictjson.Value // id of the JSON-RPC request that the current frame answers
+	answer     bool             // the stream is the answer to one request
+	joined     bool             // the request subscribed to a task
+	resumed    bool             // the stream may begin in the middle of a task
+	isNew      bool             // the request started the stream's task
 
 	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning was seen
 	hiddenArtifacts  wire.Set[artifactKey] // artifacts whose beginning the public did not get

@@ -76,7 +76,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 	content := contentReader{d: d, anyMember: !u.body.Exists(), findMarks: withheld, isSnapshot: snapshot, ids: d.contentIDs[:0], calls: d.named[:0]}
 	content.isError = isError(u) || d.afterError || b.Has(event.KindError)
 	adk := u.adkMetadata()
-	content.adk, content.findCopies = adk, withheld || !d.calls.IsEmpty() || !d.values.IsEmpty() || !d.code.IsEmpty()
+	content.adk, content.findCopies = adk, withheld || !d.calls.IsEmpty() || !d.values.IsEmpty() || !d.code.IsEmpty() || !d.wholeTexts.isEmpty()
 	content.isPartial, content.place = adk.partial, wire.NewCallPlace(adk.author, adk.branch, strictjson.Value{})
 	content.asks = u.askingMessage(adk)
 	content.read(f.JSON, false)

@@ -101,7 +101,7 @@ func (r *contentReader) author() string {
 //   - one of the outputs in a list,
 //   - a piece of code in the answer.
 func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
-	if d.values.IsEmpty() && d.code.IsEmpty() {
+	if d.values.IsEmpty() && d.code.IsEmpty() && d.wholeTexts.isEmpty() {
 		return false
 	}
 	author := content.author()
@@ -112,7 +112,9 @@ func (d *decoder) isCopy(content contentReader, u update, b *event.Batch) bool {
 		return false
 	}
 	isWhole := !content.isError && !content.isPartial && u.extent() != extentPiece
-	isSaid := func(texts []strictjson.Value) bool { return d.values.IsTellingAnswer(b, texts) }
+	isSaid := func(texts []strictjson.Value) bool {
+		return d.values.IsTellingAnswer(b, texts) || d.wholeTexts.have(texts)
+	}
 	return isWhole && slices.ContainsFunc(content.answers(), isSaid) || d.isOutputs(content, u, b) || slices.ContainsFunc(content.codes, func(code strictjson.Value) bool { return d.code.MayHave(content.place, code) })
 }
 
@@ -184,6 +186,9 @@ func (d *decoder) addAnswers(content contentReader, u update, b *event.Batch) {
 	isADK := content.adk.isEvent || len(content.made)+len(content.results) > 0
 	if !isADK {
 		d.values.AddQuotes(b, content.hidden...)
+	}
+	if isPiece := u.extent() == extentPiece; !isADK && len(content.said) > 0 && len(content.ids) > 0 && (u.shape == shapeArtifact || isPiece) {
+		d.wholeTexts.add(content.ids[0].id, !isPiece, &content)
 	}
 	if content.isSnapshot {
 		return
