@@ -197,13 +197,25 @@ func (d *decoder) noteTaskOfAgent(graph []byte, task strictjson.Value) {
 	d.noteInternalGraph(graph, stated)
 }
 
-// noteGraphRun records the graph of an internal agent when its own run begins, which has the metadata of the node around it.
+// noteGraphRun records the graph of an internal agent when its own run begins, which has the metadata of the node around it. With
+// checkpointer=True, only the events of its nodes show the namespace without IDs in which it works.
 func (d *decoder) noteGraphRun(v strictjson.Value) {
 	metadata := v.Get("metadata")
-	if !namesScope(metadata, agentNames) || !v.Get("name").Is(metadata.Get("lc_agent_name").String()) || !lenient.HasSuffix(v.Get("event").Text(), "start") {
+	place, stated := d.placeIn(metadata), namespaceIn(metadata)
+	graph, _ := splitLast(place)
+	if !namesScope(metadata, agentNames) {
+		if len(metadata.Get("lc_agent_name").Text()) > 0 && !bytes.Equal(place, stated) {
+			d.invoked.note(graph, true)
+		}
 		return
 	}
-	d.noteInternalGraph(d.placeIn(metadata), namespaceIn(metadata), wire.Hash(d.name(v.Get("run_id"))))
+	if memory, _ := splitLast(stated); lacksTask(memory) {
+		d.internalWork.Add(d.graphKey(memory))
+	}
+	if !v.Get("name").Is(metadata.Get("lc_agent_name").String()) || !lenient.HasSuffix(v.Get("event").Text(), "start") {
+		return
+	}
+	d.noteInternalGraph(place, stated, wire.Hash(d.name(v.Get("run_id"))))
 }
 
 // noteInternalGraph records the graph of an internal agent. All that it sends is internal. The agent counts as working until the task

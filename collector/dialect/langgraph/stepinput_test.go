@@ -108,3 +108,19 @@ func TestManyInputs(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryInEvents has an event of a node of an internal agent with checkpointer=True come before the agent's first state.
+func TestMemoryInEvents(t *testing.T) {
+	in := func(task, agent, content string) sent {
+		return sent{"events", `{"event":"on_chat_model_stream","name":"M","run_id":"r1` + task + `","data":{"chunk":{"type":"AIMessageChunk","id":"m` + task + `","content":"` + content + `"}},"parent_ids":["r","r` + task + `"],"metadata":{"langgraph_node":"model","langgraph_checkpoint_ns":"tools|model:U` + task + `","checkpoint_ns":"tools:` + task + `","lc_agent_name":"` + agent + `"}}`}
+	}
+	of := func(agent string) sent { return in("T", agent, "x") }
+	state := sent{"values|tools", messagesState(`{"type":"human","id":"h9","content":"secret"}`)}
+	checkStaysIn(t, []filter.Settings{client, public}, of("internal_memo"), state)
+	if out := leaving(client, of("memo"), state); !strings.Contains(out, "secret") {
+		t.Errorf("the state of an ordinary agent does not leave:\n%s", out)
+	}
+	if out := leaving(client, of("internal_memo"), in("V", "memo", "shown")); !strings.Contains(out, "shown") {
+		t.Errorf("an event that names another agent and its task does not leave:\n%s", out)
+	}
+}
