@@ -53,7 +53,8 @@ var inputModes = []string{modeEvents, modeTasks, modeDebug}
 //
 // Source: langchain_core/utils/uuid.py, uuid7.
 func (d *decoder) isOfThisRun(message string) bool {
-	_, asked, _ := strings.Cut(message, "run--")
+	_, asked, _ := strings.Cut(message, "run-")
+	asked = strings.TrimPrefix(asked, "-") // LangGraph.js has only one dash
 	asked, begun := uuidKey(asked[:min(len(asked), len("00000000-0000-7000-8000-000000000000"))]), uuidKey(d.run)
 	hasTime := func(id string) bool { return len(id) == uuidDigits && id[12] == '7' }
 	return hasTime(asked) && hasTime(begun) && asked > begun

@@ -277,7 +277,7 @@ func TestUsersOfInternal(t *testing.T) {
 func TestAnswersOfThisRun(t *testing.T) {
 	const run = "019a0000-0000-7000-8000-000000000002"
 	for id, leaves := range map[string]bool{
-		"lc_run--019a0000-0000-7000-8000-000000000003": false, "run--019a0000-0000-7000-8000-000000000003-0": false,
+		"lc_run--019a0000-0000-7000-8000-000000000003": false, "run-019a0000-0000-7000-8000-000000000003": false, "run--019a0000-0000-7000-8000-000000000003-0": false,
 		"lc_run--019a0000-0000-7000-8000-000000000001": true, "lc_run--fa9a0000-0000-4000-8000-000000000003": true, "m1": true,
 	} {
 		memory, answer := new(event.Withheld), ai(`"`+id+`"`, "secret")
