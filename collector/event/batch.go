@@ -40,6 +40,7 @@ type Batch struct {
 	IsParallel    bool      // another agent with the same name, directly below the run itself, works at the same time, in the same task or in another node
 	Follows       string    // the branch of another invocation that the same piece of code, such as a node, began before; or ""
 	IsWritten     bool      // code wrote the text in the name of Agent, which may be none
+	MayBeBeside   bool      // the agent may have begun before the last frames of others with the same parent
 	OrderUnknown  bool      // agents with the same parent may work one after the other or at the same time, or the frame comes late
 	Task          Task      // of the speaker, which the frame shows; the zero value if it shows none
 	SameStep      bool      // the run itself begins nothing with the frame: an agent that speaks later may have begun before it
@@ -135,7 +136,7 @@ const (
 // share it.
 type Around struct {
 	Agent, Step, Branch, EnclosingCall, Follows string // as in Batch
-	OrderUnknown                                bool
+	MayBeBeside, OrderUnknown                   bool
 	Above                                       *Around // in which it works itself; nil if that is the run
 }
 

@@ -8,7 +8,7 @@ type Speaker struct {
 
 	Around                                             *Around
 	InUnknownCall, MayBeRoot, IsParallel, OrderUnknown bool
-	IsWritten                                          bool
+	IsWritten, MayBeBeside                             bool
 }
 
 // turn is a run of events in a batch with the same speaker. It lasts until the next turn.
@@ -22,7 +22,7 @@ const maxTurns = 64
 
 // Speaker returns the speaker of the batch.
 func (b *Batch) Speaker() Speaker {
-	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Follows, b.Response, b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown, b.IsWritten}
+	return Speaker{b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Follows, b.Response, b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown, b.IsWritten, b.MayBeBeside}
 }
 
 // SetSpeaker sets the speaker of the batch or, after BeginTurn, of the turn.
@@ -35,7 +35,7 @@ func (b *Batch) SetSpeaker(s Speaker) {
 
 func (b *Batch) setSpeaker(s Speaker) {
 	b.Agent, b.Renames, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.Response = s.Agent, s.Renames, s.Step, s.Branch, s.EnclosingCall, s.ParentBranch, s.Response
-	b.Follows, b.IsWritten = s.Follows, s.IsWritten
+	b.Follows, b.IsWritten, b.MayBeBeside = s.Follows, s.IsWritten, s.MayBeBeside
 	b.Around, b.InUnknownCall, b.MayBeRoot, b.IsParallel, b.OrderUnknown = s.Around, s.InUnknownCall, s.MayBeRoot, s.IsParallel, s.OrderUnknown
 }
 

@@ -181,7 +181,7 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 		target.spoke = true
 		return target
 	}
-	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Follows: at.Follows, OrderUnknown: at.OrderUnknown, Around: at.Above}
+	silent := event.Batch{Agent: at.Agent, Step: at.Step, Branch: at.Branch, EnclosingCall: at.EnclosingCall, Follows: at.Follows, MayBeBeside: at.MayBeBeside, OrderUnknown: at.OrderUnknown, Around: at.Above}
 	if at.Above != nil {
 		silent.ParentBranch = at.Above.Branch
 	}

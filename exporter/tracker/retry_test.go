@@ -54,3 +54,20 @@ invoke_workflow app ok 0-4
   invoke_agent a ok 1-3
     chat m2 ok 1-3`)
 }
+
+// TestMayBeBeside has an agent begin at an unknown time, although the run has a frame after the agent before it.
+func TestMayBeBeside(t *testing.T) {
+	beside := func(b *event.Batch) { b.MayBeBeside = true }
+	within := func(b *event.Batch) { b.Around = &event.Around{Step: "s", Branch: "s:1", MayBeBeside: true} }
+	for name, second := range map[string]*event.Batch{
+		"an agent":              says("b", lane("b:1"), beside, responds("m2"), final),
+		"one that is in a step": says("b", at("b:1", "", "s:1"), within, responds("m2"), final),
+	} {
+		run := follow(t, proxied(), says("", text), says("a", lane("a:1"), responds("m1"), final), says("", text), second)
+		for _, op := range run.Operations[1:] {
+			if isUnknown := op.Timing == tracker.TimingUnknown; isUnknown == (op.Name == "a" || op.Name == "m1") {
+				t.Errorf("%s: %s %s is %s", name, op.Kind, op.Name, op.Timing)
+			}
+		}
+	}
+}

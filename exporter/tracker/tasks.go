@@ -56,7 +56,7 @@ func (r *openRun) causeOfResponse(e *event.Event, b *event.Batch, agent *Operati
 // unknown, the call has run others before.
 func (r *openRun) causeOfAgent(b *event.Batch, above *Operation) (cause Timestamp, delayUnknown bool) {
 	cause = above.causeOf(b.Branch)
-	isLater := b.OrderUnknown && (above.node == nil || above.spokeAfter(cause)) || r.agentByBranch[b.Follows] != nil
+	isLater := b.OrderUnknown && (above.node == nil || above.spokeAfter(cause)) || b.MayBeBeside || r.agentByBranch[b.Follows] != nil
 	return r.afterTask(b.Branch, cause, isLater || above.hasUnknownDelay(cause))
 }
 

@@ -123,6 +123,7 @@ func formatTurn(b *event.Batch, cut func(string) string) string {
 	w.mark("may be root", b.MayBeRoot)
 	w.mark("parallel", b.IsParallel)
 	w.mark("written", b.IsWritten)
+	w.mark("may be beside", b.MayBeBeside)
 	if !b.Time.IsZero() {
 		w.WriteString(" " + b.Time.Format(time.RFC3339Nano))
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hasWorkBeside reports whether another task of the node of a graph has an open response or call, or is running, so it works at the same
+// hasWorkBeside reports whether another task of the node of a graph has an open response or call, is running, or has sent only its first state, so it works at the same
 // time. A call counts only until another node speaks, because an agent may hand control over with it.
 func (d *decoder) hasWorkBeside(sc *scope) bool {
 	isBeside := func(other *scope) bool {
@@ -23,6 +23,11 @@ func (d *decoder) hasWorkBeside(sc *scope) bool {
 	}
 	for _, next := range d.announced {
 		if isBeside(next.scope) {
+			return true
+		}
+	}
+	for namespace := range d.idle {
+		if isBeside(d.scopes[namespace]) {
 			return true
 		}
 	}

@@ -60,9 +60,12 @@ type scope struct {
 	began      bool   // a frame has shown the beginning of a node of its agent
 	isFurther  bool   // its task has run other graphs before, which may have ended or not
 	follows    string // the branch of the last of them that was seen, or ""
+	isBeside   bool   // it may have begun with the tasks of its node that have returned
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
 	around *event.Around // see placeAround
+
+	lastReturned string // the node that has returned last
 
 	returned map[string]int // how often each of at most maxScopes nodes has returned, as shown by the stream
 
@@ -96,6 +99,7 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	sc.isFurther = isFurther
 	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(own))
 	sc.follows = d.lastInTask(sc)
+	sc.isBeside = !sc.above.showsSteps && sc.above.lastReturned == sc.node && d.countSiblings(sc) > 0
 	if d.targets[targetKey(sc.above.branch, sc.node)] > 0 {
 		sc.fallback = sc.node
 	}
@@ -273,7 +277,7 @@ func (sc *scope) speaker() speaker {
 		}
 		return s
 	}
-	s.ParentBranch, s.Around, s.Follows = sc.above.branch, sc.above.placeAround(), sc.follows
+	s.ParentBranch, s.Around, s.Follows, s.MayBeBeside = sc.above.branch, sc.above.placeAround(), sc.follows, sc.isBeside
 	s.InUnknownCall = sc.node == toolNode && sc.call == ""
 	s.OrderUnknown = sc.isFurther || s.EnclosingCall == "" && !(sc.above.above == nil && sc.above.showsSteps)
 	if s.Agent == "" {
@@ -303,7 +307,7 @@ func (sc *scope) placeAround() *event.Around {
 		return nil
 	}
 	s := sc.speaker()
-	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, Follows: s.Follows, OrderUnknown: s.OrderUnknown, Above: s.Around}
+	now := event.Around{Agent: s.Agent, Step: s.Step, Branch: s.Branch, EnclosingCall: s.EnclosingCall, Follows: s.Follows, MayBeBeside: s.MayBeBeside, OrderUnknown: s.OrderUnknown, Above: s.Around}
 	if sc.around == nil || *sc.around != now {
 		sc.around = &now
 	}
@@ -348,6 +352,7 @@ func (d *decoder) endNode(above *scope, node, task string, b *event.Batch) {
 		above.returned = make(map[string]int)
 	}
 	above.returned[node]++
+	above.lastReturned = node
 	if above.above == nil {
 		maps.DeleteFunc(d.idle, func(at string, _ struct{}) bool {
 			sc := d.scopes[at]

@@ -50,6 +50,8 @@ func TestParallelAgents(t *testing.T) {
 		{"tasks at the same time", []string{task("1", starts), task("2", starts), within("1"), within("2"), task("1", ends), task("2", ends)}, true},
 		{"one after the other", []string{within("1"), returns, within("2"), returns}, false},
 		{"one task after the other", []string{task("1", starts), within("1"), task("1", ends), task("2", starts), within("2"), task("2", ends)}, false},
+		{"states at the same time", []string{frame("values|w:1", `{"messages":[]}`), frame("values|w:2", `{"messages":[]}`), frame("values|w:1", `{"messages":[`+by("w", "run-1", "x")+`]}`)}, true},
+		{"states one after the other", []string{frame("values|w:1", `{"messages":[]}`), within("1"), returns, frame("values|w:2", `{"messages":[]}`), within("2")}, false},
 		{"in another attempt", []string{within("1"), attempt, within("2")}, false},
 		{"responses at the same time", []string{piece("1", ""), piece("2", "")}, true},
 		{"one response after the other", []string{piece("1", last), piece("2", "")}, false},
@@ -167,6 +169,62 @@ func TestQuestionBeforeName(t *testing.T) {
 		s := &event.Stream{Identity: event.Identity{NewRun: true}, ConfiguredAgent: "source"}
 		if got := strings.Join(facts(s, question, c.next), "\n"); !strings.HasPrefix(got, `2 updates agent="source"`+"\n") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: there is no %s in\n%s", name, c.want, got)
+		}
+	}
+}
+
+// TestBesideOthers checks whether a task of a node may have begun with the tasks of the node that have returned before its first frame.
+func TestBesideOthers(t *testing.T) {
+	returns := func(node string) string { return frame("updates", `{"`+node+`":{"r":1}}`) }
+	for _, c := range []struct {
+		name     string
+		frames   []string
+		isBeside bool
+	}{
+		{"after another task", []string{speaks("w:1", "w", "1"), returns("w"), speaks("w:2", "w", "2")}, true},
+		{"after another node", []string{speaks("w:1", "w", "1"), returns("w"), returns("v"), speaks("w:2", "w", "2")}, false},
+		{"another node", []string{speaks("w:1", "w", "1"), returns("w"), speaks("v:2", "v", "2")}, false},
+		{"before the other returns", []string{speaks("w:1", "w", "1"), speaks("w:2", "w", "2"), returns("w")}, false},
+		{"after a state", []string{frame("values", `{"messages":[]}`), speaks("w:1", "w", "1"), returns("w"), speaks("w:2", "w", "2")}, false},
+	} {
+		if got := strings.Join(facts(nil, c.frames...), "\n"); strings.Contains(got, " may be beside") != c.isBeside {
+			t.Errorf("%s:\n%s", c.name, got)
+		}
+	}
+}
+
+// TestCalledFunctions checks whether the stream shows after what a function asks its model that another one has called.
+func TestCalledFunctions(t *testing.T) {
+	piece := func(n string) string {
+		return frame("messages", `[`+by("", "lc_run--"+n, "x")+`,{"langgraph_step":0,"langgraph_path":["__pregel_push",["__pregel_pull","flow"],`+n+`,true],"langgraph_checkpoint_ns":"flow:1|ask:`+n+`"}]`)
+	}
+	begins := func(n string) string {
+		return frame("tasks", `{"id":"`+n+`","name":"ask","input":[[],{}],"triggers":["__pregel_push"]}`)
+	}
+	for _, c := range []struct {
+		name      string
+		frames    []string
+		isUnknown bool // for the last response
+	}{
+		{"the first", []string{piece("0")}, false},
+		{"a further one", []string{piece("0"), piece("1")}, true},
+		{"its task is shown", []string{begins("0"), piece("0"), begins("1"), piece("1")}, false},
+	} {
+		var at event.Task
+		d, b := (Dialect{}).New(&event.Stream{}), new(event.Batch)
+		for _, one := range append([]string{frame("metadata", started)}, c.frames...) {
+			name, data, _ := strings.Cut(strings.TrimPrefix(one, "event: "), "\ndata: ")
+			b.Begin(new(event.Stream), frameOf(name, strings.TrimSpace(data)).Frame, time.Time{})
+			b.Parse(200)
+			d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+			for _, e := range b.Events {
+				if e.Kind == event.KindModelEnded {
+					at = e.Task
+				}
+			}
+		}
+		if at.ID == "" || at.Unknown != c.isUnknown {
+			t.Errorf("%s: %+v", c.name, at)
 		}
 	}
 }

@@ -53,6 +53,8 @@ func (d *decoder) taskOfResponse(id string, at announcement, node string, b *eve
 	switch {
 	case sc.calls && !at.isCalled: // the functions that it has called may still run, or it may have waited for them
 		return event.Task{Unknown: d.hasWork}
+	case at.isCalled && !sc.showsTasks: // the caller may have called several at once
+		return event.Task{ID: at.task, Unknown: d.hasWork}
 	case at.task != "":
 		return event.Task{ID: at.task, Step: sc.stepName(at)}
 	case isAgentNode(node), b.Type != modeUpdates && (b.Type != modeValues || sc.above != nil || sc.isAssumed):
