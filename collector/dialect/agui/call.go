@@ -133,10 +133,11 @@ func (c *call) delegatesInternally() bool {
 	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
 }
 
-// isRefused reports whether a result says that a delegation reached no agent.
+// isRefused reports whether a result says that a delegation reached no agent. Agno 3 encodes a text as JSON.
 func (c *call) isRefused(content strictjson.Value) bool {
+	text := strings.TrimPrefix(content.String(), `"`)
 	return c.target != "" && slices.ContainsFunc(delegates[c.tool].refusals, func(refusal string) bool {
-		return strings.HasPrefix(content.String(), strings.Replace(refusal, "NAME", c.target, 1))
+		return strings.HasPrefix(text, strings.Replace(refusal, "NAME", c.target, 1))
 	})
 }
 

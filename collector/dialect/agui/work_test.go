@@ -166,6 +166,8 @@ func TestDelegations(t *testing.T) {
 		{"an unknown task", calls("execute_task", member, "Task with ID 't1' not found."), called("execute_task", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "Task with ID 't1' not found."`, "me")},
 		{"an unknown member", calls("delegate_task_to_member", member, "Member with ID writer not found in the team or any subteams. Please"),
 			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "Member with ID writer not found in the team or any subteams. Please"`, "me")},
+		{"an unknown member, encoded", calls("delegate_task_to_member", member, `\"Member with ID writer not found in the team`),
+			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `tool_error settled no_agent "\"Member with ID writer not found in the team"`, "me")},
 		{"a member whose answer names another", calls("delegate_task_to_member", member, "Member with ID boss not found in the team"),
 			called("delegate_task_to_member", `writer" branch="c" within="c"; other`, `"Member with ID boss not found in the team"`, "me")},
 		{"a deep agent's subagent", calls("task", expert, "1"), called("task", `expert" branch="c" within="c"; other`, "1", "me")},
