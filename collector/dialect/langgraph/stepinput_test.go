@@ -124,3 +124,16 @@ func TestMemoryInEvents(t *testing.T) {
 		t.Errorf("an event that names another agent and its task does not leave:\n%s", out)
 	}
 }
+
+// TestQuestionSentTwice has the modes tasks and debug both send the end of a task in which an internal agent asks.
+func TestQuestionSentTwice(t *testing.T) {
+	asks := sent{"tasks", `{"id":"T","name":"tools","result":{},"error":null,"interrupts":[{"id":"i1","value":"secret"}]}`}
+	began := sent{"events", `{"event":"on_chain_start","name":"internal_x","run_id":"r1","data":{},"metadata":{"langgraph_node":"tools","langgraph_checkpoint_ns":"tools:T","lc_agent_name":"internal_x"}}`}
+	for _, start := range []sent{began, {"tasks|tools:T", begins("", "V", "internal_x").data}} {
+		checkStaysIn(t, []filter.Settings{client}, start, asks, inDebug(asks))
+		checkStaysIn(t, []filter.Settings{client}, start, inDebug(asks), asks)
+	}
+	if out := leaving(client, asks, inDebug(asks)); strings.Count(out, "secret") != 2 {
+		t.Errorf("the question of an ordinary task does not leave:\n%s", out)
+	}
+}

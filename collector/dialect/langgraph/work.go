@@ -22,6 +22,7 @@ type internalState struct {
 	failures wire.Set[string]       // hashes of the errors of internal work
 	returns  wire.Set[string]       // runs of nodes of which a withheld tool has ended: an error may still quote what it returns
 	placed   wire.Set[string]       // questions of tasks that are not internal
+	within   wire.Set[string]       // questions of tasks that are internal, or may have internal work within them
 	called   wire.Set[string]       // tasks that another task of their graph has called
 	repeated []string               // the modes of which the attempt has not sent its first state
 
@@ -70,7 +71,7 @@ var anywhere = make([]uint64, maxAround)
 // size returns the approximate size in bytes.
 func (s *internalState) size() int {
 	const ofID, ofEntry = 64, 256
-	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.lagged)+len(s.steps)) + ofID*(s.failures.Len()+s.returns.Len()+s.placed.Len()+s.called.Len()+len(s.read))
+	n := ofEntry*(len(s.working)+len(s.lagging)+len(s.lagged)+len(s.steps)) + ofID*(s.failures.Len()+s.returns.Len()+s.placed.Len()+s.within.Len()+s.called.Len()+len(s.read))
 	for _, w := range s.working {
 		n += w.bytes
 	}
@@ -196,14 +197,17 @@ func isCalled(task strictjson.Value) bool {
 	return args.Kind() == strictjson.Array && named.Kind() == strictjson.Object && slices.ContainsFunc(elementsOf(task.Get("triggers")), func(t strictjson.Value) bool { return t.Is(pushTrigger) })
 }
 
-// placeQuestions records the questions of a task that ends, unless the task is internal or repeats a question of internal work.
+// placeQuestions records the questions of a task that ends, unless the task is internal or repeats a question of internal work. In the modes
+// tasks and debug together, the server sends the end twice, and the first one has ended that work.
 func (d *decoder) placeQuestions(graph []byte, task strictjson.Value, isInternal bool) {
 	id := task.Get("id")
-	if isInternal || mayName(&d.internalWork, id) || d.mayBeAroundTask(graph, d.name(id)) {
-		return
-	}
+	isWithin := isInternal || mayName(&d.internalWork, id) || d.mayBeAroundTask(graph, d.name(id))
 	for question := range task.Get("interrupts").Elements() {
-		if asked := d.name(questionID(question)); asked != "" {
+		switch asked := d.name(questionID(question)); {
+		case asked == "":
+		case isWithin:
+			d.within.Add(asked)
+		case !d.within.MayContain(asked):
 			d.placed.Add(asked)
 			d.doubted.Remove(asked)
 		}
