@@ -21,7 +21,7 @@ func (d *decoder) noteTurn(k *kind, v strictjson.Value) {
 	switch {
 	case k.entity == entityMessage && d.name(v.Get("messageId")) != d.turn.message,
 		k.entity == entityThought, k.entity == entityThinking, k.name == typeToolResult,
-		k.name == typeRaw && v.Get("source").Is("agno"):
+		isOfAgno(k, v):
 		d.turn.isOver = true
 	}
 }
@@ -125,7 +125,7 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 	}
 	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))
 	isSame := message != "" && message == d.turn.message && !d.turn.isOver
-	return d.missedDelegation || slices.ContainsFunc(d.calls, func(open call) bool {
+	return d.missedDelegation || d.isMemberAtWork() || slices.ContainsFunc(d.calls, func(open call) bool {
 		return open.delegatesInternally() && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
 	})
 }

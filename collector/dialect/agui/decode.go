@@ -53,6 +53,8 @@ type runState struct {
 	missedTransfer     bool            // a transfer is not in calls
 	missedDelegation   bool            // a call that delegates is not in calls
 	answeredBySnapshot map[string]bool // ids of calls whose results were read from a snapshot
+	memberRuns         []memberRun     // open runs of internal members
+	missedMember       bool            // such a run is not in memberRuns
 	nestedRuns         []string        // ids of the open runs within the run
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
@@ -131,6 +133,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	d.noteTurn(k, v)
 	d.readWork(v)
+	if isOfAgno(k, v) {
+		d.noteMember(v.Get("event"))
+	}
 	if !k.isWork() && k.entity != entityStep && k.name != typeRaw {
 		d.hideNamedDelegates(v)
 	}
