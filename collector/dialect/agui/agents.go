@@ -89,6 +89,7 @@ type steps struct {
 
 	// workedInternally is set after work of an internal agent or step, until something begins that leaves.
 	workedInternally bool
+	endedInternally  bool // likewise, after the end of an internal step: LangGraph's adapter asks the question of a node after its step
 
 	failedInternally bool // an internal node has failed
 }
@@ -251,6 +252,7 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 		end.Error = event.AgentError
 	}
 	d.steps.workedInternally = d.steps.workedInternally || d.steps.open[i].isInternal
+	d.steps.endedInternally = d.steps.open[i].isInternal
 	d.steps.end(i)
 }
 

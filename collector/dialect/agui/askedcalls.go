@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 
@@ -150,14 +151,8 @@ const maxTools = 8
 
 // isWithheldRequest is isRequestOfWithheld for a request that names a tool. The stream of a later run repeats a question, but not the call.
 func (d *decoder) isWithheldRequest(tool string, v strictjson.Value) (isWithheld bool) {
-	for name, args := range v.Members() {
-		text := args.Raw()
-		if args.Kind() == strictjson.String {
-			text = args.Text()
-		}
-		asked := request{tool, digestOf(text)}
+	for asked := range d.requestsOf(tool, v) {
 		switch {
-		case !lenient.MatchesAny(name.Text(), requestArgs):
 		case d.asked.indexed(&d.pieces)[asked]:
 			d.asked.again.Remove(asked.key())
 		case d.asked.tools[tool] > 0:
@@ -168,6 +163,21 @@ func (d *decoder) isWithheldRequest(tool string, v strictjson.Value) (isWithheld
 		}
 	}
 	return isWithheld
+}
+
+// requestsOf yields what an object may ask of a tool.
+func (d *decoder) requestsOf(tool string, v strictjson.Value) iter.Seq[request] {
+	return func(yield func(request) bool) {
+		for name, args := range v.Members() {
+			text := args.Raw()
+			if args.Kind() == strictjson.String {
+				text = args.Text()
+			}
+			if lenient.MatchesAny(name.Text(), requestArgs) && !yield(request{tool, digestOf(text)}) {
+				return
+			}
+		}
+	}
 }
 
 // indexed returns the calls that left.

@@ -109,7 +109,8 @@ func (d *decoder) namedCaller(v strictjson.Value) (caller agent, isOwn bool) {
 // namesCaller reports whether a frame, its step or its parent message names an agent other than the run's own.
 func (d *decoder) namesCaller(v strictjson.Value) bool {
 	for _, name := range [...]strictjson.Value{v.Get("name"), v.Get("rawEvent").Get("metadata").Get("lc_agent_name")} {
-		if len(name.Text()) > 0 && !name.Is(user) {
+		isEvent := name == v.Get("name") && v.Get("type").Is(typeCustom) // the name is not an agent's
+		if len(name.Text()) > 0 && !name.Is(user) && !isEvent {
 			return true
 		}
 	}

@@ -16,6 +16,9 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	isInternal := d.filtered || d.isWithheldRun(d.owner(v))
+	if d.isInOpenWork(v) {
+		d.withholdOpenWork(messages, b)
+	}
 	for _, one := range d.withholdMessages(messages, isInternal, b) {
 		b.Cut(one)
 	}

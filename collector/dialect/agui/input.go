@@ -89,12 +89,13 @@ func (d *decoder) rememberQuestions(end strictjson.Value) {
 // hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
 func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
 	current, legacy := questionLists(end)
-	return d.asksWithheld(current) || d.asksWithheld(legacy)
+	isInWork := d.steps.endedInternally || d.isInOpenWork(end)
+	return d.asksWithheld(current, isInWork) || d.asksWithheld(legacy, isInWork)
 }
 
-func (d *decoder) asksWithheld(questions strictjson.Value) bool {
+func (d *decoder) asksWithheld(questions strictjson.Value, isInWork bool) bool {
 	for v := range elementsOf(questions) {
-		if d.isWithheldInterrupt(v) {
+		if d.isWithheldInterrupt(v) || isInWork && !d.isAskedElsewhere(v) {
 			return true
 		}
 	}
@@ -209,7 +210,7 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 	if v.Get("name").Is(onInterrupt) {
 		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
 	}
-	b.Internal = isOfInternalNode(v) || anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
+	b.Internal = b.Type == typeInterrupt && d.steps.endedInternally && !d.isAskedElsewhere(v) || isOfInternalNode(v) || anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
 	if b.Type == typeInterrupt {
 		cutMethodOutput(v.Get("value"), b.Cut)
 		d.interrupted, d.interruptPrompt = true, ""

@@ -97,9 +97,10 @@ func TestOrdinaryWorkBesideDelegates(t *testing.T) {
 // TestListedThoughtPieces checks that no list repeats a thought of which an internal agent's piece was withheld.
 func TestListedThoughtPieces(t *testing.T) {
 	thought, transfer := workFrames["a thought"], toolCall("c", "transfer_to_agent", `{"agent_name":"internal_x"}`, `{"result":null}`)
+	back := toolCall("e", "transfer_to_agent", `{"agent_name":"root"}`, `{"result":null}`)
 	const listed = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"ROLE","content":"a CANARY"},{"id":"n","role":"reasoning","content":"b"}]}`
 	for role, leaves := range map[string]bool{"reasoning": false, "assistant": true} { // a text may have the same ID
-		sent := slices.Concat([]string{run, thought[0]}, transfer, []string{strings.Replace(thought[1], "%s", "CANARY", 1), thought[2], strings.Replace(listed, "ROLE", role, 1)})
+		sent := slices.Concat([]string{run, thought[0]}, transfer, []string{strings.Replace(thought[1], "%s", "CANARY", 1), thought[2]}, back, []string{strings.Replace(listed, "ROLE", role, 1)})
 		if got := last(filterFrames(t, allSettings[0], sent...)); strings.Contains(got, "CANARY") != leaves || !strings.Contains(got, `"b"`) {
 			t.Errorf("%s: %s", role, got)
 		}

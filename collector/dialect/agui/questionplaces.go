@@ -2,7 +2,10 @@ package agui
 
 import (
 	"bytes"
+	"iter"
+	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -14,7 +17,9 @@ import (
 // Source: _emit_interrupt_finish in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47, and astream_events of langgraph 1.
 type questionPlaces struct {
 	internal wire.Set[uint64] // hashes of the namespaces of the graphs of internal agents
-	placed   wire.Set[string] // IDs of questions that a graph within the run's graph asks: the graphs around it repeat them
+	named    wire.Set[uint64] // hashes of the namespaces of the graphs of other agents
+	placed   wire.Set[string] // IDs of questions that a graph asks: the graphs around it repeat them
+	ordinary wire.Set[string] // of these, those that are surely not internal
 }
 
 // maxGraphs bounds the graphs around a question. One with more is withheld.
@@ -24,34 +29,75 @@ const maxGraphs = 64
 func (d *decoder) readQuestions(event strictjson.Value) {
 	metadata := event.Get("metadata")
 	namespace := metadata.Get("langgraph_checkpoint_ns").Text()
-	if at := bytes.LastIndexByte(namespace, '|'); at > 0 && lenient.IsInternal(metadata.Get("lc_agent_name").Text()) {
-		d.questions.internal.Add(wire.Hash(string(namespace[:at])))
+	if at, agent := bytes.LastIndexByte(namespace, '|'), metadata.Get("lc_agent_name").Text(); at > 0 && len(agent) > 0 {
+		graphs := &d.questions.named
+		if lenient.IsInternal(agent) {
+			graphs = &d.questions.internal
+		}
+		graphs.Add(wire.Hash(string(namespace[:at])))
 	}
-	var graph strictjson.Value
+	isInternal := isInternalWorkEvent(event)
+	var graph []string
 	for part := range event.Get("data").Get("chunk").Elements() {
-		if part.Kind() == strictjson.Array && !graph.Exists() {
-			graph = part
+		if part.Kind() == strictjson.Array && graph == nil {
+			graph = namesIn(part)
 		}
 		for question := range elementsOf(part.Get("__interrupt__")) {
-			d.placeQuestion(d.name(question.Get("id")), graph, isInternalWorkEvent(event))
+			d.placeQuestion(d.name(question.Get("id")), graph, isInternal)
+		}
+	}
+	if event.Get("event").Is("on_tool_error") {
+		graph = strings.Split(string(namespace), "|")
+		for id := range idsIn(event.Get("data").Get("error")) {
+			d.placeQuestion(id, graph[:len(graph)-1], isInternal)
 		}
 	}
 }
 
-// placeQuestion remembers a question if a graph asks it that is internal, or the run's graph in an internal step.
-func (d *decoder) placeQuestion(id string, graph strictjson.Value, isInternal bool) {
-	var namespace []byte
+// namesIn returns the namespace of a graph, of which one that is too long is cut.
+func namesIn(graph strictjson.Value) []string {
+	names := []string{}
 	for segment := range graph.Elements() {
-		namespace = append(append(namespace, segment.Text()...), '|')
-		around := wire.Hash(string(namespace[:len(namespace)-1]))
-		if isInternal = isInternal || graph.Len() > maxGraphs || lenient.IsInternal(segment.Text()) || d.questions.internal.MayContain(around); isInternal {
+		if names = append(names, segment.String()); len(names) > maxGraphs {
 			break
 		}
 	}
-	if _, isStep := d.steps.areInternal(""); len(namespace) == 0 && !d.questions.placed.Contains(id) {
+	return names
+}
+
+// idsIn yields the IDs of the questions with which a tool stops, which the error of the tool has as a text of Python.
+func idsIn(failure strictjson.Value) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		_, rest, isOne := bytes.Cut(failure.Get("message").Text(), []byte(" id='"))
+		for isOne {
+			var id []byte
+			if id, rest, isOne = bytes.Cut(rest, []byte("'")); isOne && !yield(dialect.Name(string(id))) {
+				return
+			}
+			_, rest, isOne = bytes.Cut(rest, []byte(" id='"))
+		}
+	}
+}
+
+// placeQuestion remembers a question if a graph asks it that is internal, or the run's graph in an internal step. While a call delegates to
+// an internal agent, a question may be of that one unless its graph is that of another: of hidden subagents no other event names the graph.
+func (d *decoder) placeQuestion(id string, graph []string, isInternal bool) {
+	namespace := ""
+	for _, segment := range graph {
+		namespace += segment
+		if isInternal = isInternal || len(graph) > maxGraphs || lenient.IsInternal([]byte(segment)) || d.questions.internal.MayContain(wire.Hash(namespace)); isInternal {
+			break
+		}
+		namespace += "|"
+	}
+	if _, isStep := d.steps.areInternal(""); len(graph) == 0 && !d.questions.placed.Contains(id) {
 		isInternal = isInternal || isStep
 	}
-	if d.questions.placed.Add(id); isInternal {
+	d.questions.placed.Add(id)
+	switch {
+	case isInternal:
 		d.withheld.add(key{entity: entityQuestion, id: id})
+	case !d.mayBeDelegated(strictjson.Value{}), d.questions.named.Contains(wire.Hash(strings.Join(graph, "|"))):
+		d.questions.ordinary.Add(id)
 	}
 }

@@ -99,7 +99,7 @@ func (d *decoder) wasShown(message strictjson.Value) bool {
 // addLeft remembers what left.
 func (d *decoder) addLeft(k *kind, v strictjson.Value) {
 	if k.begins || k.chunk {
-		d.steps.workedInternally = false
+		d.steps.workedInternally, d.steps.endedInternally = false, false
 	}
 	switch k.entity {
 	case entityMessage:
