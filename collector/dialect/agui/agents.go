@@ -293,6 +293,7 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 		begun.name = subAgent
 	}
 	known := d.delegateOf(begun.within, begun.name)
+	d.listed.know(begun.within)
 	if known != nil {
 		begun = known.delegate
 	}

@@ -198,6 +198,7 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	delete(d.answeredBySnapshot, begun.id)
+	d.listed.know(begun.id)
 	if open == nil {
 		d.missCall(&begun)
 		d.hideCall(d.calls.find(begun.id, begun.owner))

@@ -126,7 +126,8 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 	}
 	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))
 	isSame := message != "" && message == d.turn.message && !d.turn.isOver
-	return d.missedDelegation || d.isMemberAtWork() || slices.ContainsFunc(d.calls, func(open call) bool {
+	isBeside := d.listed.beside.Contains(d.name(v.Get("toolCallId")))
+	return d.missedDelegation || d.isMemberAtWork() || !isBeside && d.listed.mayGoOn() || slices.ContainsFunc(d.calls, func(open call) bool {
 		return open.delegatesInternally() && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
 	})
 }

@@ -49,6 +49,7 @@ type runState struct {
 	steps              steps
 	messages           messages
 	calls              calls
+	listed             listedCalls
 	turn               turn
 	missedTransfer     bool            // a transfer is not in calls
 	missedDelegation   bool            // a call that delegates is not in calls
@@ -152,6 +153,11 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 		b.Internal = true
 	case verdictOrphan:
 		b.Type = typeOrphan
+	}
+	if k.name == typeToolResult {
+		d.listed.know(d.name(v.Get("toolCallId")))
+	} else if !k.isWork() && k.name != typeRaw {
+		d.noteListedCalls(v)
 	}
 	d.setAuthors(k, v, b)
 	d.withholdAtEnd(k, v, b)

@@ -146,16 +146,23 @@ func (d *decoder) hideInternalDelegate(c *call) {
 // keep a call in different shapes.
 func (d *decoder) hideNamedDelegates(v strictjson.Value) {
 	anyObject(v, func(one strictjson.Value) bool {
-		tool := cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
-		if delegates[tool].argument == "" {
-			return false
-		}
-		c := call{id: d.memberOf(one, ownIDs), tool: tool}
-		for _, args := range argTexts(one) {
-			c.args = nil
-			c.appendArgs(args)
-			d.hideInternalDelegate(&c)
+		if id, isInternal := d.listedDelegate(one); isInternal {
+			d.hideAnswer(id)
 		}
 		return false
 	})
+}
+
+// listedDelegate returns the ID of a call in a list, and whether it makes an internal agent work.
+func (d *decoder) listedDelegate(one strictjson.Value) (id string, isInternal bool) {
+	tool := cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
+	if delegates[tool].argument == "" {
+		return "", false
+	}
+	for _, args := range argTexts(one) {
+		c := call{tool: tool}
+		c.appendArgs(args)
+		isInternal = isInternal || c.delegatesInternally()
+	}
+	return d.memberOf(one, ownIDs), isInternal
 }
