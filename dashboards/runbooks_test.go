@@ -161,7 +161,8 @@ func TestRunbookEndpoints(t *testing.T) {
 	found := 0
 	for alert, text := range runbooks(t) {
 		for _, m := range endpoint.FindAllStringSubmatch(text, -1) {
-			if found++; !strings.Contains(string(content), "`"+strings.Replace(m[1], "/ID", "/{id}", 1)+"`") {
+			path := strings.Replace(m[1], "/ID", "/{id}", 1)
+			if found++; !strings.Contains(string(content), "`"+path+"`") && !strings.Contains(string(content), "`GET "+path+"`") {
 				t.Errorf("%s: api.md has no %s", alert, m[1])
 			}
 		}
