@@ -11,7 +11,7 @@ import (
 // Source: ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
 type listedCalls struct {
 	open   wire.Set[string]
-	beside wire.Set[string] // calls of the same messages, which may start late too
+	beside wire.Set[string] // calls of the first such message, which may start late too
 	known  wire.Set[string] // calls with a result, with a start, or with an agent that names itself in its frames
 }
 
@@ -37,13 +37,20 @@ func (d *decoder) noteListedCalls(v strictjson.Value) {
 		}
 		d.noteListedCalls(element)
 	}
+	wasOpen, mayGoOn := d.listed.mayGoOn(), false
 	for id, call := range d.callsIn(last) {
-		d.listed.beside.Add(id)
 		if _, isInternal := d.listedDelegate(call); !isInternal || d.listed.known.Contains(id) {
 			d.listed.open.Remove(id)
 		} else {
 			d.listed.open.Add(id)
+			mayGoOn = true
 		}
+	}
+	if wasOpen || !mayGoOn {
+		return // it may be the list of an internal agent
+	}
+	for id := range d.callsIn(last) {
+		d.listed.beside.Add(id)
 	}
 }
 

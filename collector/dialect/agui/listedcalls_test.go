@@ -65,8 +65,17 @@ func TestListedCalls(t *testing.T) {
 			t.Errorf("%s: the error leaves as %s", what, got)
 		}
 	}
-	sent := []string{run, list(asks, lead), start, besides}
+	sent := []string{run, state, list(asks, lead), start, besides}
+	if got := filterFrames(t, allSettings[0], sent...); !slices.Equal(got[:4], sent[:4]) {
+		t.Errorf("the call leaves as %q", got)
+	}
+	sent = []string{run, list(asks, lead), besides}
 	if got := filterFrames(t, allSettings[0], sent...); !slices.Equal(got, sent) {
-		t.Errorf("the calls leave as %q", got)
+		t.Errorf("a call beside it leaves as %q", got)
+	}
+	own := strings.NewReplacer(`"a"`, `"i"`, `"c"`, `"f"`, `"e"`, `"g"`)
+	sent = []string{run, list(asks, lead), list(own.Replace(lead)), own.Replace(besides)}
+	if got := last(filterFrames(t, allSettings[0], sent...)); got != withheld {
+		t.Errorf("a call of the internal agent leaves as %s", got)
 	}
 }

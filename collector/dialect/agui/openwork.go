@@ -67,7 +67,7 @@ func (d *decoder) withholdOpenWork(messages strictjson.Value, b *event.Batch) {
 // isOfShown reports whether a message left before, or has or answers a call that left.
 func (d *decoder) isOfShown(message strictjson.Value) bool {
 	for id := range d.callsIn(message) {
-		if d.starts.named.Contains(key{entity: entityCall, id: id}) {
+		if d.starts.named.Contains(key{entity: entityCall, id: id}) || d.listed.beside.Contains(id) {
 			return true
 		}
 	}
