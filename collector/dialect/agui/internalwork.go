@@ -20,7 +20,7 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 	case k.entity == entitySubagent:
 		owner = d.name(v.Get("parentSubagentRunId"))
 	case k.state, k.entity == entityActivity, k.name == typeCustom:
-		return namesInternalWork(v) || d.isInOpenWork(v) && !d.isAskedElsewhere(v)
+		return namesInternalWork(v) || d.isInOpenWork(v) && !(v.Get("name").Is(onInterrupt) && d.isAskedElsewhere(v))
 	case !k.isWork(), d.isOfSecondStart(k, v):
 		return false
 	case namesInternalWork(v) && !d.isKnown(this), begins && k.name != typeTextStart && d.mayBeDelegated(v):

@@ -32,11 +32,11 @@ const (
 func TestStatesOfOpenWork(t *testing.T) {
 	for what, before := range openWork {
 		for _, frame := range []string{
-			`{"type":"STATE_SNAPSHOT","snapshot":{"a":"CANARY"}}`, `{"type":"STATE_DELTA","delta":[{"op":"add","path":"/a","value":"CANARY"}]}`,
+			`{"type":"STATE_SNAPSHOT","snapshot":{"a":"CANARY"}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"a":{"toolCallId":"k","b":"CANARY"}}}`, `{"type":"STATE_DELTA","delta":[{"op":"add","path":"/a","value":"CANARY"}]}`,
 			`{"type":"ACTIVITY_SNAPSHOT","messageId":"a1","activityType":"PLAN","content":{"t":"CANARY"}}`, `{"type":"CUSTOM","name":"progress","value":"CANARY"}`,
 			customQuestion, endQuestion,
 		} {
-			sent := append([]string{run}, before...)
+			sent := slices.Concat([]string{run}, toolCall("k", "look", "{}", "")[:3], before)
 			for _, s := range allSettings {
 				if got := last(filterFrames(t, s, append(slices.Clone(sent), frame)...)); strings.Contains(got, "CANARY") {
 					t.Errorf("in %s, %s: %s", what, s.Policy, got)
@@ -102,6 +102,7 @@ func TestQuestionsBesideOpenWork(t *testing.T) {
 		"of a tool within internal":  {[]string{`{"type":"RAW","event":{"event":"on_chain_start","metadata":{"lc_agent_name":"internal_x","langgraph_checkpoint_ns":"tools:1|model:2"}}}`, fails("writer", "tools:1|tools:2|tools:3")}, ask(nothing), false},
 		"after an internal node":     {[]string{`{"type":"STEP_STARTED","stepName":"internal_x"}`, `{"type":"STEP_FINISHED","stepName":"internal_x"}`}, ask(nothing), false},
 		"after a later node":         {[]string{`{"type":"STEP_STARTED","stepName":"internal_x"}`, `{"type":"STEP_FINISHED","stepName":"internal_x"}`, `{"type":"STEP_STARTED","stepName":"writer"}`, `{"type":"STEP_FINISHED","stepName":"writer"}`}, ask(nothing), true},
+		"after a later text":         {[]string{`{"type":"STEP_STARTED","stepName":"internal_x"}`, `{"type":"STEP_FINISHED","stepName":"internal_x"}`, begun[0], `{"type":"TEXT_MESSAGE_END","messageId":"m"}`}, ask(nothing), true},
 		"of a node, about its call":  {[]string{`{"type":"STEP_STARTED","stepName":"internal_x"}`, `{"type":"STEP_FINISHED","stepName":"internal_x"}`}, ask(`"toolCallId":"k"`), true},
 		"beside an open agent, both": {append(slices.Clone(openWork["a task"]), fails("internal_x", "tools:1|tools:2")), ask(nothing), false},
 	} {

@@ -36,20 +36,21 @@ func (d *decoder) readQuestions(event strictjson.Value) {
 		}
 		graphs.Add(wire.Hash(string(namespace[:at])))
 	}
-	isInternal := isInternalWorkEvent(event)
-	var graph []string
+	var at place
+	hasPlace := false
 	for part := range event.Get("data").Get("chunk").Elements() {
-		if part.Kind() == strictjson.Array && graph == nil {
-			graph = namesIn(part)
+		if part.Kind() == strictjson.Array && !hasPlace {
+			at, hasPlace = d.placeOf(namesIn(part)), true
 		}
 		for question := range elementsOf(part.Get("__interrupt__")) {
-			d.placeQuestion(d.name(question.Get("id")), graph, isInternal)
+			d.placeQuestion(d.name(question.Get("id")), at, event)
 		}
 	}
 	if event.Get("event").Is("on_tool_error") {
-		graph = strings.Split(string(namespace), "|")
+		names := strings.SplitN(string(namespace), "|", maxGraphs+2)
+		at = d.placeOf(names[:len(names)-1])
 		for id := range idsIn(event.Get("data").Get("error")) {
-			d.placeQuestion(id, graph[:len(graph)-1], isInternal)
+			d.placeQuestion(id, at, event)
 		}
 	}
 }
@@ -79,25 +80,34 @@ func idsIn(failure strictjson.Value) iter.Seq[string] {
 	}
 }
 
-// placeQuestion remembers a question if a graph asks it that is internal, or the run's graph in an internal step. While a call delegates to
-// an internal agent, a question may be of that one unless its graph is that of another: of hidden subagents no other event names the graph.
-func (d *decoder) placeQuestion(id string, graph []string, isInternal bool) {
+// place says in which graph a question is asked.
+type place struct {
+	isInner    bool // not the run's graph
+	isInternal bool
+	isNamed    bool // it is the graph of an agent that LangChain's events name
+}
+
+// placeOf returns the place that a namespace names.
+func (d *decoder) placeOf(graph []string) place {
+	at := place{isInner: len(graph) > 0, isInternal: len(graph) > maxGraphs, isNamed: d.questions.named.Contains(wire.Hash(strings.Join(graph, "|")))}
 	namespace := ""
-	for _, segment := range graph {
+	for _, segment := range graph[:min(len(graph), maxGraphs)] {
 		namespace += segment
-		if isInternal = isInternal || len(graph) > maxGraphs || lenient.IsInternal([]byte(segment)) || d.questions.internal.MayContain(wire.Hash(namespace)); isInternal {
-			break
-		}
+		at.isInternal = at.isInternal || lenient.IsInternal([]byte(segment)) || d.questions.internal.MayContain(wire.Hash(namespace))
 		namespace += "|"
 	}
-	if _, isStep := d.steps.areInternal(""); len(graph) == 0 && !d.questions.placed.Contains(id) {
-		isInternal = isInternal || isStep
-	}
-	d.questions.placed.Add(id)
-	switch {
-	case isInternal:
+	return at
+}
+
+// placeQuestion remembers a question if a graph asks it that is internal, or the run's graph in an internal step. While a call delegates to
+// an internal agent, a question may be of that one unless its graph is that of another: of hidden subagents no other event names the graph.
+func (d *decoder) placeQuestion(id string, at place, event strictjson.Value) {
+	_, isStep := d.steps.areInternal("")
+	isStep = isStep && !at.isInner && !d.questions.placed.Contains(id)
+	switch d.questions.placed.Add(id); {
+	case at.isInternal || isStep || isInternalWorkEvent(event):
 		d.withheld.add(key{entity: entityQuestion, id: id})
-	case !d.mayBeDelegated(strictjson.Value{}), d.questions.named.Contains(wire.Hash(strings.Join(graph, "|"))):
+	case at.isNamed || !d.mayBeDelegated(strictjson.Value{}):
 		d.questions.ordinary.Add(id)
 	}
 }
