@@ -137,7 +137,7 @@ func (d *decoder) mayHaveTransferred() bool {
 
 // hideInternalDelegate hides the answer of the agent that a call names, if it is internal.
 func (d *decoder) hideInternalDelegate(c *call) {
-	if c.delegatesInternally() {
+	if c.delegatesInternally() || isInternalTool(c.tool) {
 		d.hideAnswer(c.id)
 	}
 }
@@ -148,6 +148,8 @@ func (d *decoder) hideNamedDelegates(v strictjson.Value) {
 	anyObject(v, func(one strictjson.Value) bool {
 		if id, isInternal := d.listedDelegate(one); isInternal {
 			d.hideAnswer(id)
+		} else if isInternalTool(d.listedTool(one)) {
+			d.hideAnswer(d.memberOf(one, ownIDs))
 		}
 		return false
 	})
@@ -155,7 +157,7 @@ func (d *decoder) hideNamedDelegates(v strictjson.Value) {
 
 // listedDelegate returns the ID of a call in a list, and whether it makes an internal agent work.
 func (d *decoder) listedDelegate(one strictjson.Value) (id string, isInternal bool) {
-	tool := cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
+	tool := d.listedTool(one)
 	if delegates[tool].argument == "" {
 		return "", false
 	}
@@ -165,4 +167,9 @@ func (d *decoder) listedDelegate(one strictjson.Value) (id string, isInternal bo
 		isInternal = isInternal || c.delegatesInternally()
 	}
 	return d.memberOf(one, ownIDs), isInternal
+}
+
+// listedTool returns the function of a call in a list.
+func (d *decoder) listedTool(one strictjson.Value) string {
+	return cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
 }

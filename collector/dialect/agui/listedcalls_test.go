@@ -74,7 +74,7 @@ func TestListedCalls(t *testing.T) {
 		t.Errorf("a call beside it leaves as %q", got)
 	}
 	own := strings.NewReplacer(`"a"`, `"i"`, `"c"`, `"f"`, `"e"`, `"g"`)
-	sent = []string{run, list(asks, lead), list(own.Replace(lead)), own.Replace(besides)}
+	sent = []string{run, list(asks, lead), `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[` + own.Replace(lead) + `]}}`, own.Replace(besides)}
 	if got := last(filterFrames(t, allSettings[0], sent...)); got != withheld {
 		t.Errorf("a call of the internal agent leaves as %s", got)
 	}
