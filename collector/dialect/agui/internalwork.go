@@ -91,6 +91,7 @@ func (d *decoder) readWork(v strictjson.Value) {
 		d.steps.workedInternally = isInternalWorkEvent(event)
 	}
 	d.readQuestions(event)
+	d.readToolEnd(event)
 	data := event.Get("data")
 	for _, message := range [...]strictjson.Value{data.Get("chunk"), data.Get("output")} {
 		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && isInternalWorkEvent(event) {

@@ -18,6 +18,7 @@ import (
 type questionPlaces struct {
 	internal wire.Set[uint64] // hashes of the namespaces of the graphs of internal agents
 	named    wire.Set[uint64] // hashes of the namespaces of the graphs of other agents
+	tools    wire.Set[uint64] // hashes of the namespaces of the tools in which internal agents work
 	placed   wire.Set[string] // IDs of questions that a graph asks: the graphs around it repeat them
 	ordinary wire.Set[string] // of these, those that are surely not internal
 }
@@ -110,4 +111,23 @@ func (d *decoder) placeQuestion(id string, at place, event strictjson.Value) {
 	case at.isNamed || !d.mayBeDelegated(strictjson.Value{}):
 		d.questions.ordinary.Add(id)
 	}
+}
+
+// readToolEnd hides the result of a tool within which an internal agent of LangChain worked.
+func (d *decoder) readToolEnd(event strictjson.Value) {
+	metadata := event.Get("metadata")
+	namespace, agent := metadata.Get("langgraph_checkpoint_ns").String(), metadata.Get("lc_agent_name")
+	// The events of an agent's graph itself have the namespace of the tool around it.
+	if at := strings.LastIndexByte(namespace, '|'); at > 0 && lenient.IsInternal(agent.Text()) && !event.Get("name").Is(agent.String()) {
+		d.questions.tools.Add(wire.Hash(namespace[:at]))
+	}
+	if !event.Get("event").Is("on_tool_end") || !d.questions.tools.MayContain(wire.Hash(namespace)) {
+		return
+	}
+	anyObject(event.Get("data").Get("output"), func(one strictjson.Value) bool {
+		if isResult(one) {
+			d.hideAnswer(d.memberOf(one, callIDs))
+		}
+		return false
+	})
 }
