@@ -133,14 +133,6 @@ func (c *call) delegatesInternally() bool {
 	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
 }
 
-// isInternalTool reports whether the function is an internal agent of Mastra, which runs agents as tools.
-//
-// Source: listAgentTools in agent/agent.ts of @mastra/core 1.
-func isInternalTool(tool string) bool {
-	agent, isOne := strings.CutPrefix(tool, "agent-")
-	return isOne && lenient.IsInternal([]byte(agent))
-}
-
 // isRefused reports whether a result says that a delegation reached no agent. Agno 3 encodes a text as JSON.
 func (c *call) isRefused(content strictjson.Value) bool {
 	text := strings.TrimPrefix(content.String(), `"`)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -173,4 +174,12 @@ func (d *decoder) listedDelegate(one strictjson.Value) (id string, isInternal bo
 // listedTool returns the function of a call in a list.
 func (d *decoder) listedTool(one strictjson.Value) string {
 	return cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
+}
+
+// isInternalTool reports whether the function is an internal agent of Mastra, which runs agents as tools.
+//
+// Source: listAgentTools in agent/agent.ts of @mastra/core 1.
+func isInternalTool(tool string) bool {
+	agent, isOne := strings.CutPrefix(tool, "agent-")
+	return isOne && lenient.IsInternal([]byte(agent))
 }
