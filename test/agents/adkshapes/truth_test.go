@@ -92,7 +92,7 @@ func TestTruthHoldsTogether(t *testing.T) {
 	}
 }
 
-// TestEventIDs checks what the README says about ids: a model call that has not failed and its frame have the same id.
+// TestEventIDs checks that a model call that has not failed and its frame have the same id.
 // Exceptions are calls inside an AgentTool, and shapes in which the model's answer was replaced or lost. With
 // JavaScript every frame has an id of its own.
 func TestEventIDs(t *testing.T) {
