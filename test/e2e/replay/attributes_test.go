@@ -23,6 +23,9 @@ import (
 // the section names them, and when they are there.
 var attributeItem = regexp.MustCompile("^- (`[a-z0-9_.]+`(?:, `[a-z0-9_.]+`)*)(?: \\((int|double|boolean|string\\[\\])\\))?(?: of ([^:]+))?: (.*)$")
 
+// sectionPlaces matches the places that a section names for its attributes.
+var sectionPlaces = regexp.MustCompile(`(?:^|\. )Of ([^:]+):$`)
+
 // documentedAttribute is an attribute as documented.
 type documentedAttribute struct {
 	kind   string
@@ -41,8 +44,8 @@ func documentedAttributes(t *testing.T) map[string]documentedAttribute {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "#") {
 			of = ""
-		} else if _, places, found := strings.Cut(line, "All are of "); found {
-			of = strings.TrimSuffix(places, ".")
+		} else if m := sectionPlaces.FindStringSubmatch(line); m != nil {
+			of = m[1]
 		}
 		m := attributeItem.FindStringSubmatch(line)
 		if m == nil {
