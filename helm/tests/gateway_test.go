@@ -156,7 +156,8 @@ func checkMetric(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "\n- `"+name+"` (gauge):") {
+	// The page names the type of histograms only, and each counter ends in _total.
+	if !strings.Contains(string(text), "\n- `"+name+"`:") || strings.HasSuffix(name, "_total") {
 		t.Errorf("%s is not a gauge without labels in docs/reference/metrics.md", name)
 	}
 }
