@@ -7,7 +7,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// TestAgentsThatOnlyBegin checks that the end of an agent is unknown of which the stream shows only that it begins.
+// TestAgentsThatOnlyBegin checks that an agent has an unknown end if the stream shows only its beginning.
 func TestAgentsThatOnlyBegin(t *testing.T) {
 	in := at("s", "", "")
 	of := func(facts ...fact) *event.Batch { return says("a", append([]fact{in}, facts...)...) }
@@ -30,7 +30,7 @@ func TestAgentsThatOnlyBegin(t *testing.T) {
 	}
 }
 
-// TestCallsBeforeAnAnswer checks that an agent has finished that has answered, whatever became of its calls.
+// TestCallsBeforeAnAnswer checks that an agent that has answered is finished, even if a call has no result.
 func TestCallsBeforeAnAnswer(t *testing.T) {
 	in := at("s", "", "")
 	called := []*event.Batch{says("", text), says("a", in, responds("m"), calls("c", "tool"))}

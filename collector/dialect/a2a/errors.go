@@ -90,8 +90,8 @@ func (d *decoder) isOfWorkflow(t *task, m adkMetadata) bool {
 	return true
 }
 
-// failCall reports the failure of a tool whose only response is the error. It returns false if it is unknown which of the calls failed. isBeside
-// says that the error may be about something else.
+// failCall reports that a tool failed, because an error came instead of its response. It returns false if any of several calls may have
+// failed. isBeside says that the error may be about another agent's work.
 func failCall(calls []*call, isBeside bool, message []byte, code string, b *event.Batch) bool {
 	i := wire.FailedCall(len(calls), isBeside, func(i int) string { return calls[i].tool }, message)
 	if i < 0 {

@@ -45,7 +45,7 @@ func (p pending) byID(ids []string) []pendingCall {
 	return slices.DeleteFunc(slices.Clone(p), func(c pendingCall) bool { return !slices.Contains(ids, c.id) })
 }
 
-// failCall reports the failure of a tool whose only response is the error. isBeside says that the error may be about something else.
+// failCall reports that a tool failed, because an error came instead of its response. isBeside: it may be about another agent's work.
 func (d *decoder) failCall(calls []pendingCall, isBeside bool, message []byte, code string, b *event.Batch) {
 	if i := wire.FailedCall(len(calls), isBeside, func(i int) string { return calls[i].name }, message); i >= 0 {
 		d.endCall(calls[i], code, b)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// FailedCall returns the index of the call that an error of an ADK agent is about. n calls wait for their response, and as long as they
-// do, only a tool can fail, unless others work at the same time (isBeside). If several may have failed, it is the call whose tool the message
-// names, as a whole word. FailedCall returns -1 if the message names none of them, or more than one.
+// FailedCall returns the index of the call that an error of an ADK agent is about. n calls wait for their response. If other agents may
+// work at the same time (isBeside), or n is not 1, the message must name the tool of exactly one call, as a whole word. Otherwise the error is
+// about the only call, as an agent that waits for a tool does nothing else. FailedCall returns -1 if it is unknown which call failed.
 func FailedCall(n int, isBeside bool, tool func(int) string, message []byte) int {
 	if n == 1 && !isBeside {
 		return 0

@@ -32,9 +32,9 @@ type encoder struct {
 	thoughtInfos map[*event.Rule]*thoughtInfo
 }
 
-// runBoundaries are kinds whose frames pass even if their content is withheld, so that a reader
-// sees where a run begins and ends. If not even the frame's type may pass, there is nothing to
-// send.
+// runBoundaries are kinds that let a frame pass without its content, so that a reader sees where a
+// run begins and ends. If not even the frame's type may pass, there is nothing to send, and the
+// frame is withheld.
 var runBoundaries = kindBit(event.KindRunStarted) | kindBit(event.KindRunEnded)
 
 // encode returns the part of a frame that the rule allows, or the reason why nothing may pass.

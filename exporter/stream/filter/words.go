@@ -48,15 +48,15 @@ type speaker struct {
 	textKinds         uint64 // the event kinds that text counts as; the settings must allow all of them
 }
 
-// findsExcluded reports whether a value contains something that the settings exclude. who is its speaker
+// findsExcluded reports whether a value contains something that the settings exclude. by is its speaker
 // according to the enclosing objects. membersApply says that Words.Members applies to the value.
-func (w *wordScan) findsExcluded(v strictjson.Value, who speaker, membersApply bool) bool {
+func (w *wordScan) findsExcluded(v strictjson.Value, by speaker, membersApply bool) bool {
 	isClient := w.filter.settings.Policy == event.PolicyClient
 	searchesAll := isClient && len(w.rules.Anywhere) > 0
 	if membersApply = membersApply || searchesAll && lenient.HasMember(v, w.rules.Anywhere); membersApply {
-		outer := who.textKinds
-		who = w.updateSpeaker(v, who)
-		if thought := who.textKinds &^ outer & kindBit(event.KindThought); thought != 0 && w.isExcluded(thought, who) {
+		outer := by.textKinds
+		by = w.updateSpeaker(v, by)
+		if thought := by.textKinds &^ outer & kindBit(event.KindThought); thought != 0 && w.isExcluded(thought, by) {
 			return true // even without words it shows that there was a thought
 		}
 	}
@@ -66,16 +66,16 @@ func (w *wordScan) findsExcluded(v strictjson.Value, who speaker, membersApply b
 		if key.Exists() && lenient.IsEntryValue(text) {
 			text = key.Text()
 		}
-		if membersApply && w.isExcludedMember(text, value, who) || lenient.MatchesAny(text, w.rules.Lists) && hasString(value) && w.isExcluded(who.textKinds, who) {
+		if membersApply && w.isExcludedMember(text, value, by) || lenient.MatchesAny(text, w.rules.Lists) && hasString(value) && w.isExcluded(by.textKinds, by) {
 			return true
 		}
 		contains := isClient && lenient.MatchesAny(text, w.rules.ClientContainers) || lenient.MatchesAny(text, w.rules.Containers)
-		if (contains || searchesAll) && w.findsExcluded(value, who, contains) || contains && w.findsEncoded(text, value, who) {
+		if (contains || searchesAll) && w.findsExcluded(value, by, contains) || contains && w.findsEncoded(text, value, by) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if w.findsExcluded(element, who, membersApply) {
+		if w.findsExcluded(element, by, membersApply) {
 			return true
 		}
 	}
@@ -83,12 +83,12 @@ func (w *wordScan) findsExcluded(v strictjson.Value, who speaker, membersApply b
 }
 
 // findsEncoded is findsExcluded for JSON in a string.
-func (w *wordScan) findsEncoded(name []byte, value strictjson.Value, who speaker) bool {
+func (w *wordScan) findsEncoded(name []byte, value strictjson.Value, by speaker) bool {
 	if value.Kind() != strictjson.String || !lenient.MatchesAny(name, w.batch.Table.EncodedMembers) {
 		return false
 	}
 	var doc strictjson.Doc
-	return doc.Parse(value.Text(), lenient.MaxEncodedDepth) == nil && w.findsExcluded(doc.Root(), who, true)
+	return doc.Parse(value.Text(), lenient.MaxEncodedDepth) == nil && w.findsExcluded(doc.Root(), by, true)
 }
 
 // hasString reports whether v is a string, or a list with a string that is not within an object.
@@ -105,50 +105,50 @@ func hasString(v strictjson.Value) bool {
 }
 
 // isExcludedMember reports whether a member of an object with words shows something that the settings exclude.
-func (w *wordScan) isExcludedMember(name []byte, value strictjson.Value, who speaker) bool {
-	kinds := w.memberKinds(name, who)
-	return kinds != 0 && !isBlank(value) && value.Kind() != strictjson.Bool && w.isExcluded(kinds, who)
+func (w *wordScan) isExcludedMember(name []byte, value strictjson.Value, by speaker) bool {
+	kinds := w.memberKinds(name, by)
+	return kinds != 0 && !isBlank(value) && value.Kind() != strictjson.Bool && w.isExcluded(kinds, by)
 }
 
 // memberKinds returns the event kinds that a member shows.
-func (w *wordScan) memberKinds(member []byte, who speaker) uint64 {
+func (w *wordScan) memberKinds(member []byte, by speaker) uint64 {
 	for name, kind := range w.rules.Members {
 		if lenient.MatchesAny(member, []string{name}) {
 			if kind == event.KindText {
-				return who.textKinds
+				return by.textKinds
 			}
 			return kindBit(kind)
 		}
 	}
 	if lenient.MatchesAny(member, w.rules.TypedMembers) {
-		return who.textKinds &^ kindBit(event.KindText)
+		return by.textKinds &^ kindBit(event.KindText)
 	}
 	return 0
 }
 
-// updateSpeaker returns the speaker of an object: who, changed by the object's members and by its metadata. A client may read
-// any of the members that contradict each other, so all of them count, in any order.
-func (w *wordScan) updateSpeaker(v strictjson.Value, who speaker) speaker {
+// updateSpeaker adds to a speaker what the members and the metadata of an object state, in any order. If members
+// contradict each other, all of them count, because a client may read any of them.
+func (w *wordScan) updateSpeaker(v strictjson.Value, by speaker) speaker {
 	own := speaker{}
 	isThought := w.readMembers(v, &own, false)
-	who.hasAuthor = who.hasAuthor || own.hasAuthor
-	who.hasExcludedAuthor = who.hasExcludedAuthor || own.hasExcludedAuthor
+	by.hasAuthor = by.hasAuthor || own.hasAuthor
+	by.hasExcludedAuthor = by.hasExcludedAuthor || own.hasExcludedAuthor
 	if own.isUser || own.isOther {
-		who.isUser, who.isOther = own.isUser, own.isOther
+		by.isUser, by.isOther = own.isUser, own.isOther
 	}
 	if own.textKinds != 0 {
-		who.textKinds = own.textKinds
+		by.textKinds = own.textKinds
 	}
 	if len(w.batch.Authors[v]) > 0 {
-		who.hasAuthor, who.hasExcludedAuthor = true, who.hasExcludedAuthor || w.filter.excludesAuthorOf(w.batch, v)
+		by.hasAuthor, by.hasExcludedAuthor = true, by.hasExcludedAuthor || w.filter.excludesAuthorOf(w.batch, v)
 	}
 	if kind, listed := w.batch.TextKinds[v]; listed {
-		who.textKinds = kindBit(kind)
+		by.textKinds = kindBit(kind)
 	}
 	if isThought {
-		who.textKinds = kindBit(event.KindThought)
+		by.textKinds = kindBit(event.KindThought)
 	}
-	return who
+	return by
 }
 
 // readMembers adds to own what the members of an object and of its metadata state. It reports whether one marks a thought.
@@ -193,26 +193,26 @@ func kindOf(value strictjson.Value, kinds map[string]event.Kind) uint64 {
 }
 
 // isExcluded reports whether the settings exclude words by a speaker that count as one of kinds.
-func (w *wordScan) isExcluded(kinds uint64, who speaker) bool {
+func (w *wordScan) isExcluded(kinds uint64, by speaker) bool {
 	s := &w.filter.settings
 	isWords := kinds&(kindBit(event.KindText)|kindBit(event.KindThought)) != 0
 	switch {
 	case s.Policy != event.PolicyClient:
-		return isWords && s.Authors != nil && who.hasExcludedAuthor
+		return isWords && s.Authors != nil && by.hasExcludedAuthor
 	case w.filter.alwaysHidden&kinds&^kindBit(event.KindOther) != 0, kinds&kindBit(event.KindThought) != 0 && !w.filter.thoughtsAllowed(w.batch):
 		return true
 	}
-	return isWords && s.Authors != nil && !w.allowsSpeaker(who)
+	return isWords && s.Authors != nil && !w.allowsSpeaker(by)
 }
 
 // allowsSpeaker reports whether the settings allow words of the speaker.
-func (w *wordScan) allowsSpeaker(who speaker) bool {
+func (w *wordScan) allowsSpeaker(by speaker) bool {
 	authors := w.filter.settings.Authors
 	switch {
-	case who.hasExcludedAuthor, who.isUser && !slices.Contains(authors, userAuthor):
+	case by.hasExcludedAuthor, by.isUser && !slices.Contains(authors, userAuthor):
 		return false
-	case who.isUser && !who.isOther:
+	case by.isUser && !by.isOther:
 		return true
 	}
-	return who.hasAuthor || slices.Contains(authors, w.batch.Agent)
+	return by.hasAuthor || slices.Contains(authors, w.batch.Agent)
 }

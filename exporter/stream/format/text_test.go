@@ -32,7 +32,7 @@ func TestRepeatAfterThoughts(t *testing.T) {
 	}
 }
 
-// TestAgentNamedLate repeats two messages as wholes whose pieces named no agent, as the OpenAI Agents SDK does. Readers get each once.
+// TestAgentNamedLate sends two messages in pieces without an agent, then each as a whole, as the OpenAI Agents SDK does. Readers get each once.
 func TestAgentNamedLate(t *testing.T) {
 	frame := func(agent, message, words string) *event.Batch {
 		b := &event.Batch{Agent: agent, Partial: agent == ""}
