@@ -2,7 +2,6 @@ package agui
 
 import (
 	"iter"
-	"slices"
 	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -94,11 +93,11 @@ func (d *decoder) showCall(k *kind, v strictjson.Value) {
 	}
 }
 
-// showListedCalls records the calls of a message of a list that leave. The list leaves without some of its calls.
-func (d *decoder) showListedCalls(message strictjson.Value, without []strictjson.Value) {
+// showListedCalls records the calls that leave in a message of a list: all but the withheld ones.
+func (d *decoder) showListedCalls(message strictjson.Value, withheld map[string]bool) {
 	for id, call := range d.callsIn(message) {
 		for _, args := range argTexts(call) {
-			if len(args) > 0 && !slices.Contains(without, call) && !d.answered.Contains(id) {
+			if len(args) > 0 && !withheld[id] && !d.answered.Contains(id) {
 				d.asked.index = nil
 				d.asked.show(id, request{d.toolOf(call), digestOf(args)})
 			}

@@ -243,7 +243,7 @@ func (d *decoder) withholdMessages(messages strictjson.Value, inInternal bool, b
 			withheld = append(withheld, parts...)
 			if !d.startWithheld && !d.filtered && !slices.Contains(parts, one) && !isThoughtMessage(one) {
 				d.knownToClient.Add(d.memberOf(one, ownIDs))
-				d.showListedCalls(one, parts)
+				d.showListedCalls(one, calls)
 			}
 		}
 	}
