@@ -24,6 +24,8 @@ var (
 		`{"type":"TOOL_CALL_ARGS","toolCallId":"call_4d5e6f","delta":"{\"city\":"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"call_4d5e6f","delta":"\"Rome\"}"}`,
 	}
 	askedListed = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"a","role":"assistant","content":"x","toolCalls":[{"id":"call_4d5e6f","type":"function","function":{"name":"weather","arguments":"{\"city\": \"Rome\"}"}}]}]}`
+	askedText   = []string{`{"type":"TEXT_MESSAGE_START","messageId":"a","role":"assistant"}`, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x"}`, `{"type":"TEXT_MESSAGE_END","messageId":"a"}`}
+	askedAgain  = strings.Replace(askedListed, `"toolCalls":[`, `"toolCalls":[{"id":"call_1a2b3c","type":"function","function":{"name":"weather","arguments":"{\"city\":\"ZürichCANARY\"}"}},`, 1)
 	askedResult = `{"type":"TOOL_CALL_RESULT","messageId":"y","toolCallId":"call_1a2b3c","content":"sunny"}`
 	inRome      = strings.NewReplacer(`Z\u00fcrichCANARY`, "Rome", "ZürichCANARY", "Rome")
 )
@@ -68,6 +70,7 @@ func TestQuestionsAboutToolsOfWithheldCalls(t *testing.T) {
 	}{
 		"of an internal agent":                 {internal, false},
 		"beside another of the tool":           {slices.Concat(internal, askedOthers), false},
+		"again in a list that leaves":          {slices.Concat(internal, askedText, []string{askedAgain}), false},
 		"in a list":                            {[]string{listed}, false},
 		"whose arguments are internal":         {[]string{ordinary[0], internal[1], ordinary[2]}, false},
 		"of a model, without frames":           {by("internal_expert", []string{`{"type":"RAW","event":{"event":"on_chat_model_end","metadata":{"lc_agent_name":"BY"},"data":{"output":{"id":"lc_run--1","tool_calls":[{"id":"call_1a2b3c","name":"weather","args":{"city":"ZürichCANARY"}}]}}}}`}), false},
