@@ -133,7 +133,9 @@ func TestReturnedByTool(t *testing.T) {
 	result := `{"type":"tool","id":"m3","tool_call_id":"c1","content":"x"}`
 	updated, state := sent{"updates", `{"team":` + messagesState(ai("null", "secret"), result) + `}`}, sent{"values", messagesState(askedBefore, ai(`"m2"`, "secret"), result)}
 	before := sent{"values", messagesState(askedBefore)}
-	for _, rest := range [][]sent{{asked, updated, state}, {asked, state, state}, {{"values|team:U", answer}, state}} {
+	alone := sent{"updates", `{"team":` + messagesState(ai("null", "secret")) + `}`} // a command to the graph above needs no result of its call
+	stateAlone := sent{"values", messagesState(askedBefore, ai(`"m2"`, "secret"))}
+	for _, rest := range [][]sent{{asked, updated, state}, {asked, state, state}, {{"values|team:U", answer}, state}, {asked, alone}, {asked, alone, stateAlone}, {asked, stateAlone}, {{"values|team:U", answer}, stateAlone}} {
 		checkStaysIn(t, []filter.Settings{client, public}, append([]sent{before, call}, rest...)...)
 	}
 	inTool := []sent{before, at("tools:U", "tools:U|model:V", ofCritic), {"updates|tools:U", asked.data}, {"updates", `{"a":` + messagesState(ai(`"m2"`, "shown")) + `}`}, {"values", messagesState(askedBefore, ai(`"m4"`, "more"))}}
