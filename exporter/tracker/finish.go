@@ -221,7 +221,7 @@ func (r *openRun) endInner(within *Operation) {
 		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
 		r.clearReplies(op)
 		status, why := r.agentStatus(op)
-		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply || op.hasOnlyBegun()
+		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply || op.hasOnlyBegun() || r.lacksEnd(op) && op.finalFrame == 0
 		r.end(op, status, why)
 		r.propagateStatus(op)
 	})
@@ -268,10 +268,15 @@ func (r *openRun) agentStatus(op *Operation) (OperationStatus, failure) {
 	switch {
 	case failed && r.Reason != ReasonAgentCanceled:
 		return OperationError, failure{event.AgentError, op.failureCode}
-	case failed || op.awaitsAnswer || op.hasUnfinished || !op.spoke || op.startStated && !op.endStated && r.Status != Completed || r.isUnanswered(op) || r.isIndebted(op):
+	case failed || op.awaitsAnswer || op.hasUnfinished || !op.spoke || r.lacksEnd(op) || r.isUnanswered(op) || r.isIndebted(op):
 		return r.unfinishedStatus(op)
 	}
 	return OperationOK, failure{}
+}
+
+// lacksEnd reports whether the protocol stated the beginning of an agent or step but not its end, in a run that is not complete.
+func (r *openRun) lacksEnd(op *Operation) bool {
+	return op.startStated && !op.endStated && r.Status != Completed
 }
 
 // isUnanswered reports whether an agent works in a call without a response, or in one that may have failed, and nothing else shows

@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -41,6 +42,29 @@ func TestCallsBeforeAnAnswer(t *testing.T) {
 		run := follow(t, proxied(), append(called[:2:2], c.last, says("", text, final, runEnds))...)
 		if op := findOperation(t, run, tracker.InvokeAgent, "a"); op.Status != c.want {
 			t.Errorf("the status is %s, want %s", op.Status, c.want)
+		}
+	}
+}
+
+// TestUnstatedEnds checks that the end of an agent is unknown if the protocol states its beginning, and the run breaks off before its end.
+func TestUnstatedEnds(t *testing.T) {
+	in := at("s", "", "")
+	began := func(facts ...fact) []*event.Batch {
+		return []*event.Batch{says("a", in, starts), says("a", append([]fact{in}, facts...)...)}
+	}
+	for name, c := range map[string]struct {
+		of, rest []*event.Batch
+		want     tracker.Timing
+	}{
+		"the run breaks off":      {began(text), nil, tracker.TimingUnknown},
+		"its end is stated":       {began(text, ends), nil, tracker.TimingObserved},
+		"it has answered":         {began(text, final), nil, tracker.TimingObserved},
+		"the run completes":       {began(text), []*event.Batch{says("", returns("c", "tool")), says("", text, final, runEnds)}, tracker.TimingObserved},
+		"no beginning was stated": {began(text)[1:], nil, tracker.TimingObserved},
+	} {
+		run := follow(t, proxied(), slices.Concat([]*event.Batch{says("", text)}, c.of, []*event.Batch{says("", text, calls("c", "tool"))}, c.rest)...)
+		if op := findOperation(t, run, tracker.InvokeAgent, "a"); op.Timing != c.want {
+			t.Errorf("%s: the timing is %s", name, op.Timing)
 		}
 	}
 }
