@@ -155,22 +155,25 @@ func TestGraphsOfInternalAgents(t *testing.T) {
 	}
 }
 
-// TestNamedByResponse names an internal agent only in the first response of its model, as create_react_agent does. Then its graph is known.
+// TestNamedByResponse names an internal agent only in the first response of its model, as create_react_agent and LangChain's createAgent in
+// JavaScript do. Then its graph is known.
 func TestNamedByResponse(t *testing.T) {
 	const within = "critic:U"
 	response := func(name string) string {
 		return messagesState(askedBefore, `{"type":"ai","id":"m1","name":"`+name+`","content":""}`)
 	}
-	first, piece := at(within, within+"|agent:V", ""), at(within, within+"|agent:W", "")
-	piece.data = strings.Replace(piece.data, `"content":"x"`, `"content":"secret"`, 1)
-	for _, name := range []string{"internal_critic", "critic"} {
-		for _, named := range []sent{
-			{"updates|" + within, `{"agent":` + response(name) + `}`}, {"values|" + within, response(name)}, returns("|"+within, "V", "agent", response(name)),
-			{"debug|" + within, `{"type":"task_result","step":1,"payload":` + returns("", "V", "agent", response(name)).data + `}`},
-		} {
-			for _, then := range []sent{piece, {"custom|" + within, writes.data}} {
-				if out := leaving(client, first, named, then); strings.Contains(out, "secret") != (name == "critic") {
-					t.Errorf("after %v, this leaves: %s", named, out)
+	for _, node := range modelNodes {
+		first, piece := at(within, within+"|"+node+":V", ""), at(within, within+"|"+node+":W", "")
+		piece.data = strings.Replace(piece.data, `"content":"x"`, `"content":"secret"`, 1)
+		for _, name := range []string{"internal_critic", "critic"} {
+			for _, named := range []sent{
+				{"updates|" + within, `{"` + node + `":` + response(name) + `}`}, {"values|" + within, response(name)}, returns("|"+within, "V", node, response(name)),
+				{"debug|" + within, `{"type":"task_result","step":1,"payload":` + returns("", "V", node, response(name)).data + `}`},
+			} {
+				for _, then := range []sent{piece, {"custom|" + within, writes.data}} {
+					if out := leaving(client, first, named, then); strings.Contains(out, "secret") != (name == "critic") {
+						t.Errorf("after %v, this leaves: %s", named, out)
+					}
 				}
 			}
 		}

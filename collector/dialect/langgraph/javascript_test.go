@@ -137,3 +137,14 @@ func TestOpenTasksOfJavaScript(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentInJavaScript has an agent call another one in a tool, as LangChain's createAgent does. The metadata has the caller's name, and only the
+// response the agent's own one.
+func TestAgentInJavaScript(t *testing.T) {
+	within := startOf("|tools:T", "2", "model_request", "{}", "boss")
+	answered := frame("tasks|tools:T", `{"id":"2","name":"model_request","error":null,"result":{"messages":[`+by("expert", "run-2", "x")+`]},"interrupts":[]}`)
+	got := strings.Join(facts(nil, startOf("", "1", "model_request", "{}", "boss"), asksTwice, within, answered), "\n")
+	if !strings.Contains(got, `2 tasks agent="boss"`) || !strings.Contains(got, `agent="expert" branch="tools:T"`) {
+		t.Errorf("the agents are not named:\n%s", got)
+	}
+}

@@ -11,10 +11,10 @@ import (
 
 // agentNodes are the nodes of LangChain's agents. hooks are suffixes of nodes that their middleware adds.
 //
-// Source: langchain/agents/factory.py, langgraph/prebuilt/chat_agent_executor.py.
+// Source: langchain/agents/factory.py and langchain/dist/agents/ReactAgent.js, langgraph/prebuilt/chat_agent_executor.py.
 var (
-	agentNodes = []string{"model", "agent", toolNode, "generate_structured_response", "pre_model_hook", "post_model_hook"}
-	modelNodes = agentNodes[:2] // return only the model's response
+	agentNodes = []string{"model", "agent", "model_request", toolNode, "generate_structured_response", "pre_model_hook", "post_model_hook"}
+	modelNodes = agentNodes[:3] // return only the model's response
 	hooks      = []string{".before_agent", ".before_model", ".after_model", ".after_agent"}
 )
 
