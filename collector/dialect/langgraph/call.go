@@ -234,7 +234,7 @@ func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
 	if found := printedID.FindAllStringSubmatch(question, -1); len(found) > 0 {
 		id = found[len(found)-1][1]
 	}
-	if d.seen.add(seenInterrupt, id) {
+	if d.isNewQuestion(id, b) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, event.InputClarification
 	}

@@ -23,7 +23,7 @@ func (d *decoder) readInterrupts(sc *scope, executed *call, list strictjson.Valu
 		}
 		id := d.name(v.First("id", "interrupt_id"))
 		d.setInputAuthors(sc, v, id, b)
-		if id != "" && !d.seen.add(seenInterrupt, id) {
+		if id != "" && !d.isNewQuestion(id, b) {
 			continue
 		}
 		if !hasPaused {
@@ -40,6 +40,14 @@ func (d *decoder) readInterrupts(sc *scope, executed *call, list strictjson.Valu
 		}
 		e.SetQuestion(questionOf(v.Get("value")))
 	}
+}
+
+// isNewQuestion reports whether no frame has had a question, and records one that leaves for later runs of the thread.
+func (d *decoder) isNewQuestion(id string, b *event.Batch) bool {
+	if id != "" && !b.Internal {
+		d.reported.add(seenInterrupt+id, d.run)
+	}
+	return d.seen.add(seenInterrupt, id)
 }
 
 // setInputAuthors sets the authors of a question: the agents of the subgraphs that have asked it so far, else the agent of

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -64,6 +65,24 @@ func questionsIn(list strictjson.Value) []strictjson.Value {
 		return []strictjson.Value{list}
 	}
 	return elementsOf(list)
+}
+
+// cutLoadedQuestions cuts the questions of an earlier run from the saved state with which a run continues, unless they have left. Only frames of
+// the earlier run tell which of them are internal.
+//
+// Source: langgraph/pregel/_loop.py, _prepare_tasks_and_emit_checkpoint; langgraph/src/pregel/debug.ts, mapDebugCheckpoint.
+func (d *decoder) cutLoadedQuestions(graph []byte, mode string, v strictjson.Value) {
+	state := cmp.Or(v.Get("payload"), v)
+	if !isCheckpoint(mode, v) || d.beganBefore() || !d.withheldCalls.continues || !d.scopes[string(graph)].isLoaded(d.checkpointID(state)) {
+		return
+	}
+	for task := range state.Get("tasks").Elements() {
+		for _, question := range questionsIn(task.Get("interrupts")) {
+			if id := questionID(question); !d.reported.isEarlier(seenInterrupt+d.name(id), d.run) && !mayName(&d.withheld, id) {
+				d.cutCall(question)
+			}
+		}
+	}
 }
 
 // isInternalTask reports whether a task with a list of questions is internal, or may work within a withheld call.

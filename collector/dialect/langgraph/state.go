@@ -199,7 +199,11 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 
 // readCheckpoint reads a saved state.
 func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) {
-	first := !sc.hasCheckpoint
+	id := d.checkpointID(v)
+	first, isLoaded := !sc.hasCheckpoint, sc.isLoaded(id) // the questions and results of the run that this one resumes
+	if first {
+		sc.loaded = id
+	}
 	if sc.hasCheckpoint = true; sc.above == nil {
 		d.endTasks()
 		defer func() { d.node = "" }()
@@ -211,18 +215,22 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 	if !first && !hasQuestions(v) {
 		d.endInvocations(sc, "", "")
 	}
-	id := d.name(v.Get("config").Get("configurable").Get("checkpoint_id"))
-	if first {
-		sc.loaded = id
-	}
-	isLoaded := first || id != "" && id == sc.loaded
 	for task := range v.Get("tasks").Elements() {
-		if isLoaded { // its questions and results are those of the run that this one resumes
+		if isLoaded {
 			d.remember(sc, returnedMessages(task.Get("result")), b)
 			continue
 		}
 		d.readInterrupts(sc, d.calls.byID(d.taskCall[d.name(task.Get("id"))]), task.Get("interrupts"), b)
 	}
+}
+
+func (d *decoder) checkpointID(state strictjson.Value) string {
+	return d.name(state.Get("config").Get("configurable").Get("checkpoint_id"))
+}
+
+// isLoaded reports whether a checkpoint is the first one of a graph, which may be that of the run that this one resumes.
+func (sc *scope) isLoaded(checkpoint string) bool {
+	return sc == nil || !sc.hasCheckpoint || checkpoint != "" && checkpoint == sc.loaded
 }
 
 // readDebug reads a task or a checkpoint in an envelope.

@@ -33,6 +33,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	mayReturnInternal := d.mayReturnInternal(name, mode, v) // before examine notes the frame's own messages
 	d.beginExamination(mode, v)
 	d.withholdBesideResults(mode, v)
+	d.cutLoadedQuestions(namespace, mode, v)
 	found := d.examine(v, places[mode], 0)
 	d.checkReferences(&found)
 	found.internal = found.internal || mode == modeUpdates && (d.lostPart && d.keptParts == 0 || hasOnly(v, d.isWithheldResult)) // nothing else is left

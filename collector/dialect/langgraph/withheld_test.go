@@ -40,6 +40,7 @@ func leavingOf(reader filter.Settings, s *event.Stream, stream ...sent) string {
 			fmt.Fprintf(&out, "%s %s\n", frame.Name, frame.Data)
 		}
 	}
+	d.(*decoder).Close()
 	return out.String()
 }
 

@@ -56,18 +56,26 @@ func TestQuestionsOfEarlierRuns(t *testing.T) {
 	begun, ended := tasksOf("t1", "internal_x", `"error":null,"result":{},"interrupts":[]`)
 	_, placed := tasksOf("t0", "flow", `"error":null,"result":{},"interrupts":`+question)
 	asked := sent{"updates", `{"__interrupt__":` + question + `}`}
+	raised := ofEvents("on_tool_error", "flow", `{"error":{"error":"GraphInterrupt","message":"(Interrupt(value='secret', id='474d8daa6fce60d40ddf63dba24ae14a'),)"}}`, "")
 	for _, repeated := range []sent{{"checkpoints", state}, {"debug", `{"type":"checkpoint","step":-1,"payload":` + state + `}`}} {
 		for _, then := range []event.Identity{{Session: threadID, Answers: []string{resumes}}, {Session: threadID, JoinedSession: threadID}} {
 			for _, c := range []struct {
 				first []sent
 				leave bool
-			}{{[]sent{begun[0], asked}, false}, {[]sent{begun[0], asked, ended[0], placed[0]}, true}, {[]sent{asked}, true}} {
-				memory := new(event.Withheld)
-				leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory}, append([]sent{{"metadata", begin}}, c.first...)...)
-				if out := leavingOf(client, &event.Stream{Identity: then, Withheld: memory}, sent{"metadata", nextRun}, repeated); strings.Contains(out, "secret") != c.leave {
+			}{{[]sent{begun[0], asked}, false}, {[]sent{begun[0], asked, ended[0], placed[0]}, true}, {[]sent{asked}, true}, {[]sent{raised}, true}} {
+				memory, states := new(event.Withheld), new(event.States)
+				leavingOf(client, &event.Stream{Identity: inThread(threadID, ""), Withheld: memory, States: states}, append([]sent{{"metadata", begin}}, c.first...)...)
+				if out := leavingOf(client, &event.Stream{Identity: then, Withheld: memory, States: states}, sent{"metadata", nextRun}, repeated); strings.Contains(out, "secret") != c.leave {
 					t.Errorf("after %v this leaves of the next run, expected the question %t: %s", c.first, c.leave, out)
 				}
 			}
+			out := leavingOf(client, &event.Stream{Identity: then, Withheld: new(event.Withheld)}, sent{"metadata", nextRun}, repeated)
+			if strings.Contains(out, "secret") || !strings.Contains(out, `"name":"flow"`) {
+				t.Errorf("of a question that no frame has shown, this leaves: %s", out)
+			}
+		}
+		if out := leavingOf(client, &event.Stream{Identity: inThread(threadID, "")}, sent{"metadata", nextRun}, repeated); !strings.Contains(out, "secret") {
+			t.Errorf("the question of a run that continues none does not leave: %s", out)
 		}
 	}
 }
