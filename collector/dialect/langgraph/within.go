@@ -178,10 +178,10 @@ func (d *decoder) noteTask(task strictjson.Value) {
 // whose last message has the calls. A state is certain only in the node that executes tools, because other nodes get
 // states too.
 //
-// Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input.
+// Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input; langchain/dist/agents/nodes/ToolNode.js (lg_tool_call).
 func executedBy(task strictjson.Value) (calls []strictjson.Value, isCertain bool) {
 	input := task.Get("input")
-	if c := input.Get("tool_call"); c.Exists() {
+	if c := input.First("tool_call", "lg_tool_call"); c.Exists() {
 		return []strictjson.Value{c}, true
 	}
 	for _, one := range append(elementsOf(input), input) {

@@ -47,10 +47,13 @@ func formsOf(call string) []string {
 	return []string{
 		call, `[` + call + `]`, `{"__type":"tool_call_with_context","tool_call":` + call + `,"state":{"messages":[` + bothInState + `]}}`,
 		`{"messages":[` + userAsks + `,` + message + `]}`, `[` + message + `]`,
+		`{"messages":[` + bothInOne + `],"lg_tool_call":` + call + `}`, // of LangGraph.js
 	}
 }
 
 const bothInState = `{"type":"ai","id":"mX","content":"","tool_calls":[` + callX + `]},{"type":"ai","id":"mV","content":"","tool_calls":[` + callV + `]}`
+
+const bothInOne = `{"type":"ai","id":"m7","content":"","tool_calls":[` + callX + `,` + callV + `]}`
 
 // TestTasksOfCalls runs graphs within a withheld call while another call is open. A task says which call it executes.
 func TestTasksOfCalls(t *testing.T) {
