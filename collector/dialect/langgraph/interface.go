@@ -1,15 +1,21 @@
 package langgraph
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // interfaceTypes are the types of the elements of a user interface that a node pushes. interfaceKey is the member of a state
-// that holds them by default. The metadata of an element names the node and the message to which the element belongs.
+// that holds them by default. The metadata of an element names the node and the message to which the element belongs. That of LangGraph.js names
+// only the message, as id.
 //
-// Source: langgraph/graph/ui.py.
-var interfaceTypes = []string{"ui", "remove-ui"}
+// Source: langgraph/graph/ui.py; langgraph-sdk/src/react-ui/server/server.ts.
+var (
+	interfaceTypes = []string{"ui", "remove-ui"}
+	interfaceRefs  = append(slices.Clone(refMembers), "id")
+)
 
 const interfaceKey = "ui"
 
@@ -23,24 +29,18 @@ func (d *decoder) checkInterface(is traits, v strictjson.Value, found *findings)
 	metadata := v.Get("metadata")
 	found.internal = found.internal || is.isLabeled || is.isWithheld || hasInternalName(metadata)
 	for name, value := range metadata.Members() {
-		found.internal = found.internal || lenient.MatchesAny(name.Text(), refMembers) && mayName(&d.withheld, value)
+		found.internal = found.internal || lenient.MatchesAny(name.Text(), interfaceRefs) && mayName(&d.withheld, value)
 	}
+	message := metadata.First(interfaceRefs...)
 	switch id := v.Get("id"); {
 	case found.internal:
 		d.withholdID(id, true)
-	case d.isPushed && d.mayBeOfInternal(v):
+	case d.isPushed && message.Kind() == strictjson.String && !d.shown.contains(message): // a node pushes an element before it returns the message
 		found.doubtful = true
 	default:
 		d.shown.note(id, 0)
-		d.noteReference(v, metadata.First(refMembers...))
+		d.noteReference(v, message)
 	}
-}
-
-// mayBeOfInternal reports whether an element that a node has just pushed may be of an internal one. A node pushes an element
-// before it returns the message to which the element belongs, so a message that was not shown may still turn out to be internal.
-func (d *decoder) mayBeOfInternal(element strictjson.Value) bool {
-	message := element.Get("metadata").Get("message_id")
-	return message.Kind() == strictjson.String && !d.shown.contains(message)
 }
 
 // reference is an object of a frame that names the message to which it belongs.

@@ -30,7 +30,13 @@ func TestInterfacesBeforeMessages(t *testing.T) {
 	}
 	later := []sent{{"values", `{"messages":[],"ui":[` + card("u1", "m9", "secret") + `]}`}, {"custom", card("u1", "m1", "secret")}}
 	const system = `{"type":"system","id":"m1","content":"secret"}`
+	inJavaScript := strings.NewReplacer(`"message_id"`, `"id"`)
 	for _, message := range []string{named(`"internal_bot"`, "secret"), system} {
+		for _, one := range append(frames(card("u1", "m1", "secret"), message)[:7], later[1]) {
+			one.data = inJavaScript.Replace(one.data)
+			checkStaysIn(t, []filter.Settings{client, public}, sent{"values", `{"messages":[` + message + `]}`}, one)
+			checkStaysIn(t, []filter.Settings{client, public}, one)
+		}
 		for i, one := range frames(card("u1", "m1", "secret"), message) {
 			checkStaysIn(t, []filter.Settings{client, public}, one)
 			if out := leaving(client, one); one.name == "updates" && strings.Contains(out, one.name) {
