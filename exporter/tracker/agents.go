@@ -19,7 +19,11 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		return op
 	}
 	if b.AgentUnknown && b.Agent == "" && b.ParentBranch != "" { // one of the agents below this one
-		return r.agentByBranch[b.ParentBranch]
+		above := r.agentByBranch[b.ParentBranch]
+		if above != nil {
+			above = above.firstOpen()
+		}
+		return above
 	}
 	worksForAnother := b.EnclosingCall != "" || b.ParentBranch != ""
 	if operationName(b) == "" && !worksForAnother && !b.Has(event.KindAgentStarted) {
@@ -239,7 +243,25 @@ func (r *openRun) agentEnded(e *event.Event, agent *Operation) {
 	}
 	agent.keepIterations(e)
 	r.endWithoutOutcomes(agent)
+	if agent.Kind == InvokeNode && e.Error == event.NoFailure {
+		r.leaveCalls(agent)
+	}
 	r.endIfDone(agent)
+}
+
+// leaveCalls moves the open calls of a step that has ended to what is around the step: a graph runs the calls of a model in another step.
+func (r *openRun) leaveCalls(step *Operation) {
+	above := step.parent
+	for above.Kind == InvokeNode && above.endStated {
+		above = above.parent
+	}
+	for call := step.lastChild; call != nil; {
+		older := call.prevSibling
+		if call.Kind == ExecuteTool {
+			r.reparent(call, above)
+		}
+		call = older
+	}
 }
 
 // endIfDone ends an agent whose end was stated, unless it has open children or its outcome may
