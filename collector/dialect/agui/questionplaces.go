@@ -16,9 +16,8 @@ import (
 //
 // Source: _emit_interrupt_finish in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47, and astream_events of langgraph 1.
 type questionPlaces struct {
-	internal wire.Set[uint64] // hashes of the namespaces of the graphs of internal agents
+	internal wire.Set[uint64] // hashes of the namespaces of the graphs of internal agents, which are those of the tools around them
 	named    wire.Set[uint64] // hashes of the namespaces of the graphs of other agents
-	tools    wire.Set[uint64] // hashes of the namespaces of the tools in which internal agents work
 	placed   wire.Set[string] // IDs of questions that a graph asks: the graphs around it repeat them
 	ordinary wire.Set[string] // of these, those that are surely not internal
 }
@@ -30,9 +29,11 @@ const maxGraphs = 64
 func (d *decoder) readQuestions(event strictjson.Value) {
 	metadata := event.Get("metadata")
 	namespace := metadata.Get("langgraph_checkpoint_ns").Text()
-	if at, agent := bytes.LastIndexByte(namespace, '|'), metadata.Get("lc_agent_name").Text(); at > 0 && len(agent) > 0 {
+	agent := metadata.Get("lc_agent_name")
+	// The events of an agent's graph itself have the namespace of the tool around it.
+	if at := bytes.LastIndexByte(namespace, '|'); at > 0 && len(agent.Text()) > 0 && !event.Get("name").Is(agent.String()) {
 		graphs := &d.questions.named
-		if lenient.IsInternal(agent) {
+		if lenient.IsInternal(agent.Text()) {
 			graphs = &d.questions.internal
 		}
 		graphs.Add(wire.Hash(string(namespace[:at])))
@@ -115,13 +116,8 @@ func (d *decoder) placeQuestion(id string, at place, event strictjson.Value) {
 
 // readToolEnd hides the result of a tool within which an internal agent of LangChain worked.
 func (d *decoder) readToolEnd(event strictjson.Value) {
-	metadata := event.Get("metadata")
-	namespace, agent := metadata.Get("langgraph_checkpoint_ns").String(), metadata.Get("lc_agent_name")
-	// The events of an agent's graph itself have the namespace of the tool around it.
-	if at := strings.LastIndexByte(namespace, '|'); at > 0 && lenient.IsInternal(agent.Text()) && !event.Get("name").Is(agent.String()) {
-		d.questions.tools.Add(wire.Hash(namespace[:at]))
-	}
-	if !event.Get("event").Is("on_tool_end") || !d.questions.tools.MayContain(wire.Hash(namespace)) {
+	tool := wire.Hash(event.Get("metadata").Get("langgraph_checkpoint_ns").String())
+	if !event.Get("event").Is("on_tool_end") || !d.questions.internal.MayContain(tool) {
 		return
 	}
 	anyObject(event.Get("data").Get("output"), func(one strictjson.Value) bool {
