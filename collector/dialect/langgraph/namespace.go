@@ -60,7 +60,7 @@ type scope struct {
 	began      bool   // a frame has shown the beginning of a node of its agent
 	isFurther  bool   // its task has run other graphs before, which may have ended or not
 	follows    string // the branch of the last of them that was seen, or ""
-	isBeside   bool   // it may have begun with the tasks of its node that have returned
+	isBeside   bool   // it may have begun with tasks that have returned
 	handedOver bool   // its agent has transferred control since it began or last returned, so it has ended
 
 	around *event.Around // see placeAround
@@ -99,10 +99,11 @@ func (d *decoder) scopeOf(namespace []byte) *scope {
 	sc.isFurther = isFurther
 	sc.node, sc.task, sc.branch = dialect.Name(node), dialect.Name(task), dialect.Name(string(own))
 	sc.follows = d.lastInTask(sc)
-	sc.isBeside = !sc.above.showsSteps && sc.above.lastReturned == sc.node && d.countSiblings(sc) > 0
-	if d.targets[targetKey(sc.above.branch, sc.node)] > 0 {
+	isTarget := d.targets[targetKey(sc.above.branch, sc.node)] > 0
+	if isTarget {
 		sc.fallback = sc.node
 	}
+	sc.isBeside = d.mayBeBeside(sc, isTarget)
 	d.scopes[sc.namespace] = sc
 	d.bindCall(sc)
 	return sc
@@ -184,6 +185,14 @@ func (d *decoder) setAgent(sc *scope, named strictjson.Value) {
 	d.bindCall(sc)
 	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && sc.node != toolNode && !sc.spoke
 	sc.isParallel = sc.mayBeRoot && (d.isAgentBeside(sc) || d.hasWorkBeside(sc) || d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node])
+}
+
+// mayBeBeside reports whether a new graph may have begun with tasks that have returned, because nothing shows its beginning: neither steps, nor
+// a call or a transfer (isTarget), unless a task of its own node has returned.
+func (d *decoder) mayBeBeside(sc *scope, isTarget bool) bool {
+	returned := sc.above.lastReturned
+	isShown := sc.above.showsSteps || isTarget || sc.node == toolNode
+	return returned != "" && (!isShown || !sc.above.showsSteps && returned == sc.node && d.countSiblings(sc) > 0)
 }
 
 // countSiblings returns how many other tasks of the same node run graphs. A task may run several, one after the other.

@@ -24,7 +24,7 @@ func TestAgentsOfNodes(t *testing.T) {
 	for name, c := range map[string]struct{ frames, want []string }{
 		"updates": {
 			[]string{frame("updates", `{"plan":{"messages":[`+a+`]}}`), frame("updates", `{"write":{"messages":[`+b+`]}}`), frame("updates", `{"end":{"messages":[`+nameless+`]}}`)},
-			[]string{`2 updates agent="a" branch="plan" may be root`, `3 updates agent="b" branch="write" may be root`, "4 updates"},
+			[]string{`2 updates agent="a" branch="plan" may be root`, `3 updates agent="b" branch="write" may be root may be beside`, "4 updates"},
 		},
 		"tasks": {
 			[]string{task("plan", "1", a), task("plan", "2", b), task("end", "3", nameless)},

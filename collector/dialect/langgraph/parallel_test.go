@@ -173,7 +173,7 @@ func TestQuestionBeforeName(t *testing.T) {
 	}
 }
 
-// TestBesideOthers checks whether a task of a node may have begun with the tasks of the node that have returned before its first frame.
+// TestBesideOthers checks whether a task of a node may have begun with tasks that have returned before its first frame.
 func TestBesideOthers(t *testing.T) {
 	returns := func(node string) string { return frame("updates", `{"`+node+`":{"r":1}}`) }
 	for _, c := range []struct {
@@ -182,8 +182,12 @@ func TestBesideOthers(t *testing.T) {
 		isBeside bool
 	}{
 		{"after another task", []string{speaks("w:1", "w", "1"), returns("w"), speaks("w:2", "w", "2")}, true},
-		{"after another node", []string{speaks("w:1", "w", "1"), returns("w"), returns("v"), speaks("w:2", "w", "2")}, false},
-		{"another node", []string{speaks("w:1", "w", "1"), returns("w"), speaks("v:2", "v", "2")}, false},
+		{"after another node", []string{speaks("w:1", "w", "1"), returns("w"), returns("v"), speaks("w:2", "w", "2")}, true},
+		{"another node", []string{returns("w"), speaks("v:2", "v", "2")}, true},
+		{"another node, in a state", []string{frame("values", `{"messages":[]}`), returns("w"), speaks("v:2", "v", "2")}, false},
+		{"a target", []string{frame("updates", `{"w":{"messages":[{"type":"tool","id":"m1","tool_call_id":"c1","content":"Successfully transferred to v"}],"active_agent":"v"}}`), speaks("v:2", "v", "2")}, false},
+		{"a tool", []string{asksTwice, returns("model"), speaks("tools:2", "v", "2")}, false},
+		{"after another tool", []string{asksTwice, speaks("tools:1", "w", "1"), returns("tools"), speaks("tools:2", "v", "2")}, true},
 		{"before the other returns", []string{speaks("w:1", "w", "1"), speaks("w:2", "w", "2"), returns("w")}, false},
 		{"after a state", []string{frame("values", `{"messages":[]}`), speaks("w:1", "w", "1"), returns("w"), speaks("w:2", "w", "2")}, false},
 	} {

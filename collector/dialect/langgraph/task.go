@@ -51,6 +51,8 @@ func (d *decoder) taskOfResponse(id string, at announcement, node string, b *eve
 		at.task = node
 	}
 	switch {
+	case sc.isBeside && !sc.spoke: // it may have asked before others returned
+		return event.Task{ID: at.task, Unknown: true}
 	case sc.calls && !at.isCalled: // the functions that it has called may still run, or it may have waited for them
 		return event.Task{Unknown: d.hasWork}
 	case at.isCalled && !sc.showsTasks: // the caller may have called several at once

@@ -42,6 +42,7 @@ func TestTasks(t *testing.T) {
 		{"the end of a task", []sent{returns}, `frame {"w:1" ""}, response {"w:1" ""}`},
 		{"the first update", []sent{update("w", "1")}, `response {"" ""}`},
 		{"a later update", []sent{update("w", "1"), update("w", "2")}, `response unknown`},
+		{"an agent after another node", []sent{{"updates", `{"p":{"r":1}}`}, {"updates|x:1", `{"model":{"messages":[` + whole("1") + `]}}`}}, `response unknown`},
 		{"a later update of an agent's node", []sent{update("w", "1"), update("model", "2")}, `response {"" ""}`},
 		{"a later update after a state", []sent{{"values", `{}`}, update("w", "1"), update("w", "2")}, `response {"" "2"}`},
 		{"an update of a later step", []sent{{"values", `{}`}, update("w", "1"), {"values", `{}`}, update("w", "2")}, `response {"" "3"}`},

@@ -33,7 +33,7 @@ func TestSeveralSpeakers(t *testing.T) {
 			`values agent="c" may be root`, `text "C"`, `values agent="a" may be root`, `tool_ended name="add" call="c1" settled 3`,
 		}},
 		"in an update": {[]string{frame("updates", `{"x":{"messages":[`+b+`]},"y":{"messages":[`+c+`]}}`)}, []string{
-			`2 updates agent="b" branch="x" may be root`, `text "B"`, `updates agent="c" branch="y" may be root`, `text "C"`,
+			`2 updates agent="b" branch="x" may be root`, `text "B"`, `updates agent="c" branch="y" may be root may be beside`, `text "C"`,
 		}},
 	} {
 		lines := slices.DeleteFunc(facts(nil, test.frames...), func(line string) bool {
