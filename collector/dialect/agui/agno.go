@@ -42,7 +42,7 @@ func (d *decoder) noteMember(event strictjson.Value) {
 	}
 	d.hideMemberAnswer(event)
 	if len(d.memberRuns) >= maxOpen {
-		d.missedMember = true
+		d.missedDelegation = true
 		return
 	}
 	d.memberRuns = append(d.memberRuns, memberRun{run, d.name(event.Get("parent_run_id"))})
@@ -72,6 +72,3 @@ func (d *decoder) hideMemberAnswer(event strictjson.Value) {
 		}
 	}
 }
-
-// isMemberAtWork reports whether the run of an internal member is open.
-func (d *decoder) isMemberAtWork() bool { return len(d.memberRuns) > 0 || d.missedMember }

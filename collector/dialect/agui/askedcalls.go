@@ -128,18 +128,29 @@ func (d *decoder) mayAskAboutWithheld() bool {
 
 // isRequestOfWithheld reports whether an object asks about a call that was withheld or unreadable, or may do so.
 func (d *decoder) isRequestOfWithheld(v strictjson.Value) bool {
-	if !d.mayAskAboutWithheld() || !lenient.HasMember(v, requestArgs) {
+	if _, isShown := d.asked.shown[d.memberOf(v, callIDs)]; isShown || !d.mayAskAboutWithheld() {
 		return false
 	}
-	if _, isShown := d.asked.shown[d.memberOf(v, callIDs)]; isShown {
-		return false
+	isWithheld := false
+	for asked := range d.requestsIn(v) {
+		switch {
+		case d.asked.indexed(&d.pieces)[asked]:
+			d.asked.again.Remove(asked.key())
+		case d.asked.tools[asked.tool] > 0: // the stream of a later run repeats a question, but not the call
+			d.asked.again.Add(asked.key())
+			isWithheld = true
+		case asked == request{}, d.asked.isFull, d.unread.any, d.asked.again.Contains(asked.key()):
+			isWithheld = true
+		}
 	}
-	n := 0
-	for name, value := range v.Members() {
-		if tool := d.name(value); tool != "" && lenient.MatchesAny(name.Text(), requestTools) {
-			if n++; n > maxTools || d.isWithheldRequest(tool, v) {
-				return true
-			}
+	return isWithheld
+}
+
+// isRequestOfShown reports whether an object asks about a call that left, by its tool and arguments.
+func (d *decoder) isRequestOfShown(v strictjson.Value) bool {
+	for asked := range d.requestsIn(v) {
+		if d.asked.indexed(&d.pieces)[asked] {
+			return true
 		}
 	}
 	return false
@@ -148,32 +159,29 @@ func (d *decoder) isRequestOfWithheld(v strictjson.Value) bool {
 // maxTools bounds the members of a request that name its tool, in any spelling.
 const maxTools = 8
 
-// isWithheldRequest is isRequestOfWithheld for a request that names a tool. The stream of a later run repeats a question, but not the call.
-func (d *decoder) isWithheldRequest(tool string, v strictjson.Value) (isWithheld bool) {
-	for asked := range d.requestsOf(tool, v) {
-		switch {
-		case d.asked.indexed(&d.pieces)[asked]:
-			d.asked.again.Remove(asked.key())
-		case d.asked.tools[tool] > 0:
-			d.asked.again.Add(asked.key())
-			isWithheld = true
-		case d.asked.isFull || d.unread.any || d.asked.again.Contains(asked.key()):
-			isWithheld = true
-		}
-	}
-	return isWithheld
-}
-
-// requestsOf yields what an object may ask of a tool.
-func (d *decoder) requestsOf(tool string, v strictjson.Value) iter.Seq[request] {
+// requestsIn yields what an object may ask of tools, and the zero request in place of those beyond maxTools.
+func (d *decoder) requestsIn(v strictjson.Value) iter.Seq[request] {
 	return func(yield func(request) bool) {
-		for name, args := range v.Members() {
-			text := args.Raw()
-			if args.Kind() == strictjson.String {
-				text = args.Text()
+		n := 0
+		for member, named := range v.Members() {
+			tool := d.name(named)
+			if tool == "" || !lenient.MatchesAny(member.Text(), requestTools) {
+				continue
 			}
-			if lenient.MatchesAny(name.Text(), requestArgs) && !yield(request{tool, digestOf(text)}) {
-				return
+			n++
+			for name, args := range v.Members() {
+				text := args.Raw()
+				if args.Kind() == strictjson.String {
+					text = args.Text()
+				}
+				switch {
+				case !lenient.MatchesAny(name.Text(), requestArgs):
+				case n > maxTools:
+					yield(request{})
+					return
+				case !yield(request{tool, digestOf(text)}):
+					return
+				}
 			}
 		}
 	}

@@ -114,16 +114,17 @@ func TestQuestionsAboutToolsOfWithheldCalls(t *testing.T) {
 // TestRequestsOfWithheldCalls checks the forms of a request: those of agent inboxes and of the middleware's mode per call, and others.
 func TestRequestsOfWithheldCalls(t *testing.T) {
 	for request, leaves := range map[string]bool{
-		`{"action_request":{"action":"weather","args":{"city":"CANARY"}},"description":"x"}`:                          false,
-		`{"type":"tool_approval","tool_call_id":"call_1a2b3c","name":"weather","args":{"city":"CANARY"}}`:             false,
-		`{"type":"tool_approval","tool_call_id":"call_4d5e6f","name":"weather","args":{"city":"Paris"}}`:              true,
-		`{"type":"tool_approval","tool_call_id":"call_9f9f9f","name":"weather","args":{"city":"CANARY"}}`:             false,
-		`{"toolName":"weather","input":"CANARY"}`:                                                                     false,
-		`{"function":{"name":"weather","arguments":"{\"city\":\"CANARY\"}"}}`:                                         false,
-		`{"name":"weather","args":{"city":"Rome"},"input":{"city":"CANARY"}}`:                                         false,
-		`{"name":"time","args":{"city":"Rome"}}`:                                                                      true,
-		`{"name":"weather","title":"Which city?"}`:                                                                    true,
-		`{"action_requests":[{"name":"weather","args":{"city":"Rome"}},{"name":"weather","args":{"city":"CANARY"}}]}`: false,
+		`{"action_request":{"action":"weather","args":{"city":"CANARY"}},"description":"x"}`:                                                      false,
+		`{"type":"tool_approval","tool_call_id":"call_1a2b3c","name":"weather","args":{"city":"CANARY"}}`:                                         false,
+		`{"type":"tool_approval","tool_call_id":"call_4d5e6f","name":"weather","args":{"city":"Paris"}}`:                                          true,
+		`{"type":"tool_approval","tool_call_id":"call_9f9f9f","name":"weather","args":{"city":"CANARY"}}`:                                         false,
+		`{"toolName":"weather","input":"CANARY"}`:                                                                                                 false,
+		`{"function":{"name":"weather","arguments":"{\"city\":\"CANARY\"}"}}`:                                                                     false,
+		`{"name":"weather","args":{"city":"Rome"},"input":{"city":"CANARY"}}`:                                                                     false,
+		`{"name":"a","name ":"a","name  ":"a","name   ":"a"," name":"a"," name ":"a","  name":"a","action":"a","tool":"weather","args":"CANARY"}`: false,
+		`{"name":"time","args":{"city":"Rome"}}`:                                                                                                  true,
+		`{"name":"weather","title":"Which city?"}`:                                                                                                true,
+		`{"action_requests":[{"name":"weather","args":{"city":"Rome"}},{"name":"weather","args":{"city":"CANARY"}}]}`:                             false,
 	} {
 		question := `{"type":"CUSTOM","name":"on_interrupt","value":` + quoted(request) + `}`
 		sent := append(slices.Concat([]string{run}, by("internal_expert", asked), askedOthers), question)

@@ -127,7 +127,7 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))
 	isSame := message != "" && message == d.turn.message && !d.turn.isOver
 	isBeside := d.listed.beside.Contains(d.name(v.Get("toolCallId")))
-	return d.missedDelegation || d.isMemberAtWork() || !isBeside && d.listed.mayGoOn() || slices.ContainsFunc(d.calls, func(open call) bool {
+	return d.missedDelegation || len(d.memberRuns) > 0 || !isBeside && d.listed.mayGoOn() || slices.ContainsFunc(d.calls, func(open call) bool {
 		return open.delegatesInternally() && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
 	})
 }

@@ -66,6 +66,7 @@ func TestCallersWithoutName(t *testing.T) {
 		"LangChain names two":                   {slices.Concat(task("1", "a", "m"), task("2", "a", "m")), begin("x", "f", "n", by("a")), unknown},
 		"a subagent says what is its own":       {append(task("1", "a", "m"), ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"a"`, `"parentToolCallId":"1"`)), begin("x", "f", "n"), me},
 		"the frame names a subagent":            {append(task("1", "a", "m"), ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"c"`)), begin("x", "f", "n", `"subagentRunId":"s"`), ` agent="c" branch="s"`},
+		"a subagent may be each of two":         {slices.Concat(task("1", "a", "m"), task("2", "a", "m"), []string{ev("SUBAGENT_STARTED", `"subagentRunId":"s"`, `"name":"a"`)}), begin("x", "f", "n", `"subagentRunId":"s"`), ` agent="a" branch="s"`},
 		"its message names an agent":            {append(member("1", "a", "m"), ev("TEXT_MESSAGE_START", `"messageId":"n"`, `"name":"bob"`)), begin("x", "f", "n"), ` agent="bob"`},
 		"in a step of the graph":                {append(task("1", "a", "m"), ev("STEP_STARTED", `"stepName":"tools"`)), begin("x", "f", "n"), a},
 		"in an agent's step":                    {append(task("1", "a", "m"), ev("STEP_STARTED", `"stepName":"agent:c"`)), begin("x", "f", "n"), ` agent="c" branch="agent:c#1"`},

@@ -52,10 +52,9 @@ type runState struct {
 	listed             listedCalls
 	turn               turn
 	missedTransfer     bool            // a transfer is not in calls
-	missedDelegation   bool            // a call that delegates is not in calls
+	missedDelegation   bool            // a call that delegates is not in calls, or a run not in memberRuns
 	answeredBySnapshot map[string]bool // ids of calls whose results were read from a snapshot
 	memberRuns         []memberRun     // open runs of internal members
-	missedMember       bool            // such a run is not in memberRuns
 	nestedRuns         []string        // ids of the open runs within the run
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event

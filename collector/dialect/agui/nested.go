@@ -76,13 +76,11 @@ const (
 
 // positionIn returns the position of a member of a message or an activity.
 func positionIn(outer strictjson.Value, member []byte) position {
-	switch role := outer.Get("role"); {
-	case lenient.MatchesAny(member, listMembers):
-		return inList
-	case role.Exists() && !role.Is("activity"):
-		return inWords
+	at := anywhere
+	if role := outer.Get("role"); role.Exists() && !role.Is("activity") {
+		at = inWords
 	}
-	return anywhere
+	return at.inside(member)
 }
 
 // inside returns the position of a member of a value.

@@ -2,7 +2,6 @@ package agui
 
 import (
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -22,29 +21,6 @@ func (d *decoder) isAskedElsewhere(question strictjson.Value) bool {
 		}
 		return d.questions.ordinary.Contains(d.memberOf(v, ownIDs))
 	})
-}
-
-// isRequestOfShown reports whether an object asks about a call that left, by its tool and arguments.
-func (d *decoder) isRequestOfShown(v strictjson.Value) bool {
-	if len(d.asked.shown) == 0 || !lenient.HasMember(v, requestArgs) {
-		return false
-	}
-	n := 0
-	for name, value := range v.Members() {
-		tool := d.name(value)
-		if tool == "" || !lenient.MatchesAny(name.Text(), requestTools) {
-			continue
-		}
-		if n++; n > maxTools {
-			return false
-		}
-		for asked := range d.requestsOf(tool, v) {
-			if d.asked.indexed(&d.pieces)[asked] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // withholdOpenWork withholds the messages of a snapshot that internal work may have made: those after the user's last message that did not

@@ -31,6 +31,10 @@ func TestMarkedOnce(t *testing.T) {
 	if got := filterFrames(t, allSettings[0], sent...); got[4] != sent[4] {
 		t.Errorf("with thoughts, the snapshot becomes %s", got[4])
 	}
+	other := strings.Replace(sent[4], `"m"`, `"n"`, 1)
+	if got := filterFrames(t, filter.Settings{Policy: event.PolicyClient}, start, marked, end, other); got[3] != other {
+		t.Errorf("a snapshot without thoughts becomes %s", got[3])
+	}
 }
 
 // TestNestedMarks marks one frame of a message within another member, and then continues the message.

@@ -41,7 +41,7 @@ func (d *decoder) mayQuote(failure strictjson.Value) bool {
 // may have been open when the last run ended.
 func (d *decoder) mayQuoteOpen() bool {
 	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && open.delegatesInternally() })
-	return isOpen || d.missedDelegation || d.isMemberAtWork() || d.listed.mayGoOn() || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.ended && d.workLeft
+	return isOpen || d.missedDelegation || len(d.memberRuns) > 0 || d.listed.mayGoOn() || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.ended && d.workLeft
 }
 
 // quotesText reports whether an error quotes a text that is remembered, or may quote one.
