@@ -48,5 +48,5 @@ func (d *decoder) isOfShown(message strictjson.Value) bool {
 		}
 	}
 	_, isAnswer := d.asked.shown[d.memberOf(message, callIDs)]
-	return isAnswer || d.wasShown(message) || d.starts.named.Contains(messageKey(d.memberOf(message, ownIDs)))
+	return isAnswer || d.wasShown(message)
 }

@@ -15,7 +15,7 @@ func TestQuestionsOfInternalWork(t *testing.T) {
 	begins := func(agent, namespace string) string { // an event of the agent's graph itself
 		return strings.Replace(works(agent, namespace), `"on_chain_start"`, `"on_chain_start","name":"`+agent+`"`, 1)
 	}
-	hidden := toolCall("c", "task", `{"subagent_type":"internal_x"}`, "")[:2]
+	hidden := toolCall("c", "task", `{"subagent_type":"internal_x"}`, "")[:2:2]
 	asks := func(graph string) string {
 		return `{"type":"RAW","event":{"event":"on_chain_stream","metadata":{"lc_agent_name":"boss"},"data":{"chunk":[[` + graph + `],{"__interrupt__":[{"value":{"question":"CANARY?"},"id":"i1"}]}]}}}`
 	}
@@ -36,6 +36,8 @@ func TestQuestionsOfInternalWork(t *testing.T) {
 		"around an internal agent":              {[]string{works("internal_x", "tools:1|tools:2|model:3"), asks(`"tools:1"`)}, true},
 		"around an internal agent's graph":      {[]string{begins("internal_x", "tools:1|tools:2"), asks(`"tools:1"`)}, true},
 		"around an ordinary agent's graph":      {append(hidden, begins("writer", "tools:1|tools:2"), asks(`"tools:1"`)), false},
+		"of a graph without an agent":           {append(hidden, works("", "tools:1|model:2"), asks(`"tools:1"`)), false},
+		"in an internal agent's event":          {[]string{strings.Replace(asks(""), "boss", "internal_x", 1)}, false},
 		"of an ordinary node":                   {[]string{step("STARTED", "node"), asks("")}, true},
 		"beside an internal node":               {[]string{step("STARTED", "internal_node"), asks(`"node:1"`), asks("")}, true},
 		"of an ordinary node after an internal": {[]string{step("STARTED", "internal_node"), step("FINISHED", "internal_node"), asks("")}, true},
