@@ -206,7 +206,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 	case !is.isMessage && is.isInterface:
 		d.checkInterface(is, v, found)
 	case !is.isMessage:
-		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && sendsToInternal(v)
+		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && namesScope(v, sendTargets)
 		if found.doubtful = is.isCall && d.mayBeWithheldCall(v); is.isCall && asksInternal(v) {
 			found.internal = true
 			d.withholdCallID(d.name(v.First("call_id", "id")))
@@ -230,7 +230,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 
 // cutSend cuts what is sent to an internal node, and reports whether v is that. What is sent to other nodes beside it may leave.
 func (d *decoder) cutSend(v strictjson.Value, at place) bool {
-	if at == inData || !v.Get("node").Exists() || !lenient.HasMember(v, sendMembers) || !sendsToInternal(v) {
+	if at == inData || !v.Get("node").Exists() || !lenient.HasMember(v, sendMembers) || !namesScope(v, sendTargets) {
 		return false
 	}
 	d.withholdNew(v, 0)
@@ -238,16 +238,7 @@ func (d *decoder) cutSend(v strictjson.Value, at place) bool {
 	return true
 }
 
-// sendsToInternal reports whether what is sent to a node is for an internal one.
-func sendsToInternal(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		if lenient.MatchesAny(name.Text(), sendTargets) && isInternalScope(value) {
-			return true
-		}
-	}
-	return false
-}
-
+// sendTargets name the node to which a value is sent.
 var sendTargets = []string{"node"}
 
 // markBlocks records the blocks of a message that are thoughts. Some readers do not recognize a thought by the type of its block.
@@ -283,16 +274,6 @@ func isInternalScope(v strictjson.Value) bool {
 		}
 	}
 	return slices.ContainsFunc(elementsOf(v), isInternalScope) || anySegment(v.Text(), isInternalNode)
-}
-
-// hasInternalScope reports whether LangGraph's metadata names an internal node, agent or namespace.
-func hasInternalScope(metadata strictjson.Value) bool {
-	for name, value := range metadata.Members() {
-		if lenient.MatchesAny(name.Text(), scopeMembers) && isInternalScope(value) {
-			return true
-		}
-	}
-	return false
 }
 
 // instructionRoles are the types and roles of messages that instruct a model.

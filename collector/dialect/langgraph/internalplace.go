@@ -17,9 +17,9 @@ var (
 	agentNames = []string{"lc_agent_name"}
 )
 
-// namesScope reports whether LangGraph's metadata has an internal name in one of the given members.
-func namesScope(metadata strictjson.Value, members []string) bool {
-	for name, value := range metadata.Members() {
+// namesScope reports whether an object names an internal node, agent or namespace in one of the given members.
+func namesScope(v strictjson.Value, members []string) bool {
+	for name, value := range v.Members() {
 		if lenient.MatchesAny(name.Text(), members) && isInternalScope(value) {
 			return true
 		}
@@ -178,8 +178,7 @@ func (d *decoder) noteResponses(graph []byte, mode string, v strictjson.Value) {
 
 // noteTaskOfAgent records the graph of an internal agent that the metadata of a task names.
 func (d *decoder) noteTaskOfAgent(graph []byte, task strictjson.Value) {
-	name, id := task.Get("name").Text(), d.name(task.Get("id"))
-	stated := d.stated
+	id, stated := d.name(task.Get("id")), d.stated
 	switch isInternal := namesScope(task.Get("metadata"), agentNames); {
 	case id == "":
 		return
@@ -190,10 +189,6 @@ func (d *decoder) noteTaskOfAgent(graph []byte, task strictjson.Value) {
 		return
 	}
 	add(&d.internalWork, id, true)
-	if len(graph) == 0 && !isAgentNode(string(name)) {
-		graph = []byte(string(name) + ":" + id)
-		stated = graph
-	}
 	d.noteInternalGraph(graph, stated)
 }
 

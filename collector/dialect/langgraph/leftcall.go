@@ -40,7 +40,7 @@ func (d *decoder) isEndOfLeftCall(message, metadata strictjson.Value, namespace 
 		namespace, _ = splitLast(at)
 	}
 	name := message.Get("name")
-	return is && message.Get("type").Is("tool") && (name.Is(c.tool) || name.Kind() <= strictjson.Null) && string(namespace) == c.graph && !hasInternalScope(metadata)
+	return is && message.Get("type").Is("tool") && (name.Is(c.tool) || name.Kind() <= strictjson.Null) && string(namespace) == c.graph && !namesScope(metadata, scopeMembers)
 }
 
 // keepEnd reports whether a withheld frame can leave because it shows the end of such a call: in the form of the policy public, or after

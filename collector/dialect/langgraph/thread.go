@@ -201,8 +201,7 @@ func (d *decoder) graphAt(namespace []byte) *scope {
 	return sc
 }
 
-// beginInvocation records the graph of a new invocation. If the last invocation has no task ID and no model spoke in it, both are the same
-// invocation, and the new scope takes over its state.
+// beginInvocation records the graph of a new invocation.
 func (d *decoder) beginInvocation(key string, sc, last *scope) {
 	if d.invoked.last == nil || len(d.invoked.counts) >= maxScopes {
 		d.invoked.last, d.invoked.counts = make(map[string]*scope), make(map[string]int)
@@ -210,17 +209,8 @@ func (d *decoder) beginInvocation(key string, sc, last *scope) {
 	if d.invoked.counts[key]++; d.invoked.counts[key] > 1 && lacksTask([]byte(sc.namespace)) || d.invoked.counts[key] > 1 && sc.task == "" {
 		sc.branch += "#" + strconv.Itoa(d.invoked.counts[key])
 	}
-	if d.invoked.last[key] = sc; last == nil || !lacksTask([]byte(last.namespace)) {
-		return
-	}
-	d.forgetGraph(last)
-	if last.spoke || !mayBeSame(last.namespace, sc.namespace) {
-		return
-	}
-	sc.hasValues, sc.hasCheckpoint, sc.loaded, sc.isShown = last.hasValues, last.hasCheckpoint, last.loaded, last.isShown
-	if c := d.calls.byID(last.call); c != nil && sc.call == "" {
-		c.bound = false
-		d.bindCall(sc)
+	if d.invoked.last[key] = sc; last != nil && lacksTask([]byte(last.namespace)) {
+		d.forgetGraph(last)
 	}
 }
 

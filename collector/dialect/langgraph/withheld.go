@@ -281,7 +281,7 @@ var errorNames = event.Table{Discriminators: []string{"type", "kind"}}
 // isWithinInternalRun reports whether an event is of an internal run or of a run within one. The run's name or its place
 // in the graph may be internal.
 func (d *decoder) isWithinInternalRun(v strictjson.Value) bool {
-	if d.isInternalWork(v, "run_id") || hasInternalScope(v.Get("metadata")) {
+	if d.isInternalWork(v, "run_id") || namesScope(v.Get("metadata"), scopeMembers) {
 		return true
 	}
 	return d.isWithinInternal(v.Get("parent_ids"))
