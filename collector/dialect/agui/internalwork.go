@@ -14,7 +14,7 @@ import (
 // isInternalWork reports whether a frame begins something in the work of an agent or a step that is internal. The frame itself need not
 // say so.
 func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
-	begins, owner := k.begins || k.chunk && this.id != "" && !d.isKnown(this), d.owner(v)
+	begins, owner := k.begins || k.chunk && !d.isKnown(this), d.owner(v)
 	switch {
 	case k.entity == entityStep: // other steps may run beside an internal one
 		return begins && d.isInternalStep(v)
