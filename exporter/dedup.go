@@ -127,8 +127,12 @@ func (s *Deduplicator) Consume(b *event.Batch) {
 		} else if l.endsWith(b) {
 			s.leave(l, b.Received)
 		}
-	case l != nil && !l.opened, b.Run == "" && b.Stream.JoinedRun+b.Stream.JoinedSession != "" && b.Rejected == "":
-		// A frame for this stream only, such as a refusal, does not belong to the run.
+	case l != nil && !l.opened:
+	case b.Stream.JoinedRun+b.Stream.JoinedSession != "" && (b.Run == "" || b.ContentHash == 0):
+		if b.Rejected != "" { // it is counted, but begins no run
+			b.Events = b.Events[:0]
+			s.pass(b)
+		}
 	default:
 		s.pass(b)
 	}

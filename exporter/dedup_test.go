@@ -14,11 +14,18 @@ import (
 	"github.com/delegraph/delegraph/exporter/tracker"
 )
 
-// transcript records the calls of a sink: streams by their nonces, frames by their types.
+// transcript records the calls of a sink: streams by their nonces, frames by their types, with "!" for errors of frames that cannot
+// be read.
 type transcript struct{ strings.Builder }
 
-func (s *transcript) Open(of *event.Stream)  { fmt.Fprintf(s, "+%s ", of.Nonce) }
-func (s *transcript) Consume(b *event.Batch) { fmt.Fprintf(s, "%s:%s ", b.Stream.Nonce, b.Type) }
+func (s *transcript) Open(of *event.Stream) { fmt.Fprintf(s, "+%s ", of.Nonce) }
+func (s *transcript) Consume(b *event.Batch) {
+	mark := ""
+	if b.Rejected != "" && len(b.Events) > 0 {
+		mark = "!"
+	}
+	fmt.Fprintf(s, "%s:%s%s ", b.Stream.Nonce, b.Type, mark)
+}
 func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 	fmt.Fprintf(s, "-%s,%d@%d ", of.Nonce, end, at.Unix())
 }
@@ -38,7 +45,8 @@ func (s *transcript) Close(of *event.Stream, end event.End, at time.Time) {
 //     "a:x=0" states that the run has ended for good
 //   - "a:x~" is a piece
 //   - "a:x<" is a frame that came before all others
-//   - "a:x?" is a frame that names no run, and "a:x2" one of another run
+//   - "a:x?" is a frame that names no run, "a:x2" one of another run, and "a:x-" one that cannot be compared
+//   - "a:x?*" is an error in a frame that names no run and that cannot be read
 //   - "a:E" is the end of the run, "a:O" its end before its outcome, and "a:Q" states that it waits for input
 //   - "-a" is a stream that the agent ends, "-a/" one whose connection breaks, and "-a." one whose client leaves
 //   - "..." is the time that a run waits for a client to come back
@@ -131,6 +139,10 @@ func TestListeners(t *testing.T) {
 		{"a session brings the next run before a listener ends", "+s# s:x +b?r s:x2 b:y -b s:y2 s:E2 -s.", "+s s:x +b s:x s:y -b,0@6 s:y s:E -s,1@9 "},
 		{"a session, and the outcome of its run", "+s# s:x s:O s:y s:x2 s:E2 -s.", "+s s:x s:O s:y s:x s:E -s,1@7 "},
 		{"a session, and the outcome of another's run", "+s# +a a:x s:x -a. s:O s:y -s.", "+s +a a:x a:O -a,0@6 -s,1@8 "},
+		{"a frame that cannot be compared", "+a a:x +b? b:x- b:y a:y- -b -a", "+a a:x +b a:y a:y -b,0@7 -a,0@8 "},
+		{"a frame that cannot be compared, of a run that is over", "+a a:x -a +b?r b:x- -b", "+a a:x -a,0@3 +b -b,0@6 "},
+		{"a frame that cannot be compared, in a session", "+a a:x +s# s:y- s:y a:y -a -s.", "+a a:x +s a:y -a,0@7 -s,1@8 "},
+		{"an error that cannot be read", "+a a:x +b? b:e?* a:e?* -b -a", "+a a:x +b b:e a:e! -b,0@6 -a,0@7 "},
 		{"frames of no run", "+a a:n? a:x a:n? -a", "+a a:n a:x a:n -a,0@5 "},
 	} {
 		var got string
@@ -203,7 +215,13 @@ func listened(steps string) string {
 			} else if strings.HasSuffix(step, "=0") {
 				b.StateHash = event.StateEnded
 			}
-			if strings.HasSuffix(step, "?") {
+			if strings.HasSuffix(step, "*") {
+				b.Rejected = event.ReasonShape
+				b.Add(event.KindError).Error = event.AgentError
+			}
+			if strings.HasSuffix(step, "-") {
+				b.ContentHash = 0
+			} else if strings.Contains(step, "?") {
 				b.Run, b.ContentHash = "", 0
 			} else if strings.HasSuffix(step, "2") {
 				b.Run = "u"

@@ -24,6 +24,7 @@ type session struct {
 	batch   *event.Batch              // of frame
 	write   func(*event.Batch) string // describes the facts; may be nil
 	keep    bool                      // batches and their frames are neither reused nor overwritten
+	shared  bool                      // a frame of a run had a hash, so other streams may bring the run
 
 	texts         []boundedText // of the batch
 	before, after []byte        // the texts, before and after the frame's bytes are overwritten
@@ -84,6 +85,9 @@ func (s *session) read(f sse.Frame) dialect.Frame {
 func (s *session) check(f sse.Frame, read dialect.Frame, b *event.Batch) error {
 	if !bytes.Equal(read.Data, f.Data) || !bytes.Equal(read.Event, f.Event) || !bytes.Equal(read.ID, f.ID) {
 		return errors.New("the decoder changed the frame's bytes, which the relay uses too")
+	}
+	if s.shared = s.shared || b.ContentHash != 0; s.shared && b.Run != "" && b.ContentHash == 0 {
+		return errors.New("a frame of the run has no hash, but another has one: on a stream that joins the run, it would begin another run")
 	}
 	s.texts = appendTexts(b, s.texts[:0])
 	if err := verify(b, s.texts); err != nil {

@@ -90,9 +90,14 @@ func init() {
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	d.takeOver()
-	defer func() { b.WorkLeft = d.hasWorkLeft() }()
 	b.Run, b.Session = d.run, d.session
 	hash := wire.ContentHash(f)
+	defer func() {
+		b.WorkLeft = d.hasWorkLeft()
+		if b.Run != "" {
+			b.ContentHash = hash
+		}
+	}()
 	f.Event = d.restoreName(f.Event, v)
 	mode, namespace := splitEvent(f.Event)
 	k, known := kinds[mode]
@@ -155,9 +160,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Run, b.Session = d.run, d.session
 	if ended := d.name(v.Get("run_id")); mode == modeMetadata && ended != "" && uuidKey(ended) != uuidKey(d.run) {
 		b.Run = ended
-	}
-	if b.Run != "" {
-		b.ContentHash = hash
 	}
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)

@@ -59,3 +59,17 @@ func TestFactsOfFramesSentTwice(t *testing.T) {
 		t.Errorf("facts are\n%s", got)
 	}
 }
+
+// TestHashesOfFramesSentTwice checks that a repeated frame has the hash of the first one. Without a hash, the repeated frame would begin
+// another run on a stream that joins one.
+func TestHashesOfFramesSentTwice(t *testing.T) {
+	r := newReading(client)
+	r.open(joinedID)
+	for range 2 {
+		for i, one := range []sent{{"metadata", begin}, {"custom", `1`}, {"unknown", `{}`}, {"error", `{`}} {
+			if r.read(i, one); r.batch.Run == "" || r.batch.ContentHash == 0 {
+				t.Errorf("%v has no hash", one)
+			}
+		}
+	}
+}

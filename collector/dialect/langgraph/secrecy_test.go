@@ -21,6 +21,7 @@ type reading struct {
 	d      dialect.Decoder
 	stream *event.Stream
 	filter *filter.Filter
+	batch  *event.Batch // of the last frame
 }
 
 func newReading(reader filter.Settings) *reading {
@@ -45,6 +46,7 @@ func (r *reading) read(first int, frames ...sent) string {
 // readID reads a frame with an ID, and returns what leaves.
 func (r *reading) readID(id string, one sent) string {
 	b := new(event.Batch)
+	r.batch = b
 	b.Begin(r.stream, sse.Frame{ID: []byte(id), Event: []byte(one.name), Data: []byte(one.data)}, time.Time{})
 	b.Parse(200)
 	b.Table = (Dialect{}).Table()
