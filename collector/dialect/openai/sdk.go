@@ -191,7 +191,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("tool_called"):
 		d.runCall(id, raw, b)
 	case name.Is("tool_output"):
-		d.runOutput(id, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
+		d.runOutput(id, agent, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
 	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
 		if id != "" || !d.response.showedItems() {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
@@ -218,8 +218,8 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	d.endAnswered()
 }
 
-// runOutput reports the result of a call.
-func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {
+// runOutput reports the result of a call of an agent, or of an unknown one.
+func (d *decoder) runOutput(id, agent string, output, raw strictjson.Value, b *event.Batch) {
 	isText := d.isWhole(output.Text())
 	if d.endImplied(b, false) {
 		d.sdk.agents.activate(b.Agent) // it goes on
@@ -229,7 +229,9 @@ func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Ba
 	}
 	d.sdk.agents.callEnded(id)
 	hasFailed := slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure })
-	d.endTurnsIn(id, isText)
+	result := callResult{text: outputText(output), isText: isText, isFailure: hasFailed && !isRejection(output)}
+	d.endTurnsIn(id, result)
+	d.turns.setResult(agent, result.text)
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):

@@ -130,9 +130,12 @@ func (p *pieces) begin(whole []byte) bool {
 	return same == *p
 }
 
+// equal reports whether the pieces are a whole text, which is not empty.
+func (p *pieces) equal(text []byte) bool { return p.length == len(text) && p.begin(text) }
+
 // isWhole reports whether a text is the whole text of an open response.
 func (d *decoder) isWhole(text []byte) bool {
-	return d.anyOpen(func(r *response) bool { return r.pieces.length == len(text) && r.pieces.begin(text) })
+	return d.anyOpen(func(r *response) bool { return r.pieces.equal(text) })
 }
 
 // isOfOne reports whether it is known which response the current piece belongs to. Other pieces are not reported, because they would mix

@@ -36,22 +36,56 @@ func (t *turns) endResponse(output strictjson.Value) {
 	}
 }
 
+// callResult is the result of a call in which agents may work.
+type callResult struct {
+	text      string
+	isText    bool // it is the text of the open response, as that of Agent.as_tool
+	isFailure bool // it says in the words of the SDK that the call has failed
+}
+
 // endTurnsIn records that a call has a result. An agent that was at work while the call was open, and in no other call, has ended if it has
-// answered. If it has not, the call may be of an agent beside it, and the agent wait for its model. isText says that the result is the text of
-// the open response, as that of Agent.as_tool.
-func (d *decoder) endTurnsIn(call string, isText bool) {
-	t := &d.turns
-	isOpen := t.showEnds && d.anyOpen(func(r *response) bool { return r.unsure })
-	for i := range t.all {
-		one := &t.all[i]
-		k := slices.Index(one.calls, call)
-		if k < 0 {
-			continue
+// answered, or if the call has failed or has the last result of the agent, which then has no answer. Else the call may be of an agent beside
+// it, and the agent wait for its model. If an agent has no answer, the calls that it waits for have none either.
+func (d *decoder) endTurnsIn(call string, result callResult) {
+	isOpen := d.turns.showEnds && d.anyOpen(func(r *response) bool { return r.unsure })
+	ended := []string{call}
+	for k := 0; k < len(ended); k++ {
+		for i := range d.turns.all {
+			one := &d.turns.all[i]
+			at := slices.Index(one.calls, ended[k])
+			if at < 0 {
+				continue
+			}
+			one.calls = slices.Delete(one.calls, at, at+1)
+			one.isCut = one.isCut || result.isFailure || one.result.equal([]byte(result.text))
+			hasAnswered := one.said || one.answers && !d.turns.showMessages && !isOpen
+			switch {
+			case len(one.calls) > 0:
+			case one.isCut:
+				one.state, one.mayGoOn = over, false
+				ended = d.addCalls(ended, one.agent)
+			case hasAnswered:
+				one.state, one.mayGoOn = over, !one.said && !d.turns.showEnds && !result.isText
+			}
 		}
-		one.calls = slices.Delete(one.calls, k, k+1)
-		if hasAnswered := one.said || one.answers && !t.showMessages && !isOpen; hasAnswered && len(one.calls) == 0 {
-			one.state, one.mayGoOn = over, !one.said && !t.showEnds && !isText
+	}
+}
+
+// addCalls adds the IDs of the open calls of an agent.
+func (d *decoder) addCalls(ids []string, agent string) []string {
+	for _, open := range d.calls {
+		if open.agent == agent && !slices.Contains(ids, open.id) {
+			ids = append(ids, open.id)
 		}
+	}
+	return ids
+}
+
+// setResult records the result of a call of an agent.
+func (t *turns) setResult(agent, text string) {
+	if i := t.find(agent, atWork); i >= 0 {
+		t.all[i].result = pieces{}
+		t.all[i].result.add([]byte(text))
 	}
 }
 

@@ -56,6 +56,8 @@ type turn struct {
 	afterText bool     // and a text came between that and the item before it
 	shown     bool     // an item has named it, or an event without an agent came while it was at work
 	calls     []string // of others, without a result when it began; it may work in one of them
+	isCut     bool     // one of the calls that were open when it began has failed, or has the result of its last tool, so it has no answer
+	result    pieces   // the last result of its own calls
 	mayGoOn   bool     // it is over, but only because texts came before the result of such a call, or a message whose response may go on
 }
 
