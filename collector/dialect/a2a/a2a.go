@@ -121,6 +121,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
 	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun, isNew: s.NewRun}
 	d.withheld.shared, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
+	d.summaries = wire.NewSharedSet(s, "summary")
 	d.withheld.parts.ids = wire.NewSharedSet(s, "parts")
 	d.remoteErrors.SharedSet = wire.NewSharedSet(s, "error")
 	d.calls, d.values = wire.NewWithheldCalls(s), wire.NewWithheldValues(s)

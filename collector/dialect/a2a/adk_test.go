@@ -63,6 +63,10 @@ func TestADKEvents(t *testing.T) {
 			`working agent="a"; tool_ended name="code_execution" tool_error code="OUTCOME_FAILED" settled {"outcome":"OUTCOME_FAILED","output":"x"}`,
 			`artifact-update agent="a"; artifact id="a" other bytes=2 complete; text "hi"`,
 		}},
+		{"a summary of the session", []string{
+			piece("s", text("hi"), last+`,"metadata":{"adk_author":"system","adk_invocation_id":""}`),
+			taskIs("completed", `,"artifacts":[{"artifactId":"s","parts":[`+text("hi")+`]}]`),
+		}, []string{`summary; other`, `task; final; run_ended`}},
 		{"a pending response", []string{
 			statusIs("working", calls("c", "f", true), adkEvent("")), statusIs("working", toolResult("c", "f", `{"status":"Pending"}`), adkEvent("")),
 			statusIs("working", toolResult("c", "f", `{"status":"pending"}`), adkEvent("")), statusIs("input-required", calls("c", "f", true), ""),

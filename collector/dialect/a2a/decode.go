@@ -40,6 +40,7 @@ type decoder struct {
 	relayed          wire.RelayedThoughts // of the current frame
 	remote           wire.RemoteAnswer    // of the current frame
 	remoteErrors     wire.ErrorTexts
+	summaries        wire.SharedSet                  // artifacts with summaries, by summaryID
 	textKinds        map[strictjson.Value]event.Kind // of the current frame
 	tooManyKinds     bool                            // textKinds lacks some
 	contents         []content                       // scratch of readContents
@@ -89,7 +90,11 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	case shapeStatus:
 		d.readStatus(u.body, b)
 	case shapeArtifact:
-		d.readArtifact(u, b)
+		if d.isSummary(u) {
+			d.readSummary(u, b)
+		} else {
+			d.readArtifact(u, b)
+		}
 	case shapeMessage:
 		d.readMessage(u.body, b)
 	case shapeFailure:

@@ -20,6 +20,7 @@ const (
 	typeWorking  = "working"  // a status or snapshot whose texts are about the work or its failure
 	typeProgress = "progress" // a snapshot whose artifacts are answers, but not the text of its status
 	typeAside    = "aside"    // an artifact or message whose texts may be thoughts or internal; the public gets nothing of it
+	typeSummary  = "summary"  // see decoder.isSummary
 	typeQuestion = "asking"   // a status whose text is a question
 	typeWaiting  = "asked"    // a status that asks without a text that may leave
 	typeAwaited  = "awaited"  // a status that asks for responses to calls
@@ -146,6 +147,7 @@ var table = event.Table{
 		typeWorking:  {Client: true, Words: &words, Public: frame(nil, nil, &publicState)},
 		typeProgress: {Client: true, Words: &words, Answer: true, Public: frame(nil, &publicAnswer, &publicState)},
 		typeAside:    {Client: true, Words: &words},
+		typeSummary:  {Client: true, AnyFact: true},
 		typeError: {Client: true, Public: &event.Rule{Fact: event.KindError, Members: rules{
 			"jsonrpc": {Form: event.FormEnum, AllowedValues: []string{"2.0"}},
 			"id":      &scalar,

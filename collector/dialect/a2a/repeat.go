@@ -108,7 +108,7 @@ func (d *decoder) withholdRepeats(f dialect.Frame, u update, b *event.Batch) {
 			w.add(one.id, true)
 		}
 	}
-	isRepeat = isRepeat || w.unread && u.repeats() || w.parts.mayContain(u) || d.isCopy(content, u, b)
+	isRepeat = isRepeat || w.unread && u.repeats() || w.parts.mayContain(u) || d.isCopy(content, u, b) || d.isSummary(u) && d.values.MayBeSummarized()
 	if isRepeat = d.calls.Check(content.calls, isRepeat) || isRepeat; isRepeat {
 		d.rememberWithheld(content, f, u, b)
 		if b.Internal = !u.stops(); !b.Internal {
@@ -135,6 +135,7 @@ func (u update) repeats() bool {
 
 // rememberWithheld remembers what a withheld frame has: other frames may repeat, continue or quote it.
 func (d *decoder) rememberWithheld(content contentReader, f dialect.Frame, u update, b *event.Batch) {
+	d.values.AddToSession()
 	d.addWithheldTexts(content, u, b)
 	d.addAnswers(content, u, b)
 	d.checkRemote(content, b, true)

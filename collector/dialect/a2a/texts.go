@@ -126,6 +126,7 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 		}
 		d.trackAuthors(c, u, frame, b)
 		repeats := d.repeatedParts(c)
+		isSummary := c.id.kind == contentArtifact && !d.summaries.IsEmpty() && d.summaries.Contains(d.summaryID(u.body.First("taskId", "id"), c.id.id))
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
 			switch {
@@ -138,7 +139,7 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 			case isTool:
 			case outer.isTool:
 				kind = outer.kind
-			case outer.byUser || namesUser(v):
+			case isSummary, outer.byUser || namesUser(v):
 				kind = event.KindText
 			case p.isThought:
 				continue

@@ -79,9 +79,11 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	first := d.run == ""
 	b.Run = d.runID(fr.invocation)
 	user := wire.IsUser(fr.author)
+	fr.remote = readRemote(b, fr.customMetadata, user)
+	isSummary := fr.isSummary()
 	b.Branch = d.name(fr.branch)
 	switch {
-	case user:
+	case user, isSummary:
 	case first && fr.isPlugin():
 		b.Place = &event.Place{Root: event.RootSilent}
 	case d.readWorkflowRecord(fr):
@@ -109,7 +111,6 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	if b.Agent == d.transferTarget {
 		d.transferTarget = ""
 	}
-	fr.remote = readRemote(b, fr.customMetadata, user)
 	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.nodeInfo.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
 	if fr.exceedsLimits() {
@@ -123,6 +124,8 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	b.Type = fr.typeOf(b.Type == typeWrapped)
 	d.withheld.check(fr, b)
 	switch {
+	case isSummary:
+		b.Add(event.KindOther)
 	case user:
 		d.addResponses(fr, b)
 	case fr.isRecord:
@@ -362,33 +365,6 @@ func addText(p part, fr *frame, b *event.Batch) {
 	default:
 		b.AddText(event.KindText, p.text)
 	}
-}
-
-func placeKey(b *event.Batch) string {
-	if b.Place == nil {
-		return ""
-	}
-	return b.Place.Key
-}
-
-func (d *decoder) response(b *event.Batch) *response {
-	key := placeKey(b)
-	r := d.responses[key]
-	if r == nil {
-		r = &response{}
-		if len(d.responses) < maxSpeakers {
-			d.responses[key] = r
-		}
-	}
-	return r
-}
-
-// speaker returns the response of an event's speaker, and sets followsSection.
-func (d *decoder) speaker(fr *frame, b *event.Batch) *response {
-	r := d.response(b)
-	fr.followsSection = r == d.last && r.lacksUsage() && !fr.reportsFailure()
-	d.last = r
-	return r
 }
 
 // name returns a string of the wire, cut to dialect.MaxName.

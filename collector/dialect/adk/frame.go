@@ -17,7 +17,7 @@ type frame struct {
 	model, finishReason, longRunning, usageMetadata, nodeInfo, scope          strictjson.Value
 	errorCode, errorMessage, errorDetails                                     strictjson.Value
 	proofLayer, customMetadata, grounding, citations                          strictjson.Value
-	output, nodeError, errorType                                              strictjson.Value // JavaScript only; errorType is an exception's class
+	output, nodeError, errorType, compacted                                   strictjson.Value // JavaScript only; errorType is an exception's class
 	thought                                                                   strictjson.Value // the protocol defines it only for parts
 	errorValue                                                                strictjson.Value // the member error; events do not have it
 
@@ -123,6 +123,10 @@ func (f *frame) read(v strictjson.Value) {
 			f.output = value
 		case "isNodeError":
 			f.nodeError = value
+		case "isCompacted", "is_compacted":
+			if !wire.MayBeTrue(f.compacted) {
+				f.compacted = value
+			}
 		case "errorType":
 			f.errorType = value
 		case "errorDetails":

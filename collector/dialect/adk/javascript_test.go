@@ -130,3 +130,27 @@ func TestErrorsWithoutBranch(t *testing.T) {
 		}
 	}
 }
+
+// TestSummaries checks that a summary of the session is of no agent, and no answer.
+func TestSummaries(t *testing.T) {
+	for _, frame := range []string{
+		`{"invocationId":"","author":"system","isCompacted":true,"compactedContent":"hi",` + parts(hi) + `}`,
+		by(parts(hi) + `,"customMetadata":{"a2a:response":{"artifact":{},"metadata":{"adk_author":"system","adk_invocation_id":""}}}`),
+	} {
+		if got := headersOf(&event.Stream{}, by(parts(hi)), frame)[1]; got != `2 summary run="e-1"` {
+			t.Errorf("%s decodes to %s", frame, got)
+		}
+		if got := factsOf(&event.Stream{}, by(parts(hi)), frame); got != `text "hi"; final`+"\nother" {
+			t.Errorf("%s decodes to %s", frame, got)
+		}
+	}
+	for _, frame := range []string{
+		by(parts(hi) + `,"isCompacted":false`),
+		by(parts(hi) + `,"customMetadata":{"a2a:response":{"artifact":{},"metadata":{"adk_author":"system","adk_invocation_id":"e-2"}}}`),
+		by(parts(hi) + `,"customMetadata":{"a2a:response":{"status":{},"metadata":{"adk_author":"system","adk_invocation_id":""}}}`),
+	} {
+		if got := factsOf(&event.Stream{}, frame); got != `text "hi"; final` {
+			t.Errorf("%s decodes to %s", frame, got)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const (
 	typeRelayed = "relayed" // an event of a remote agent (see frame.isRelayed)
 	typeEntries = "entries" // the same from Java's servers, with a list as custom metadata
 	typeOutput  = "output"  // an event that repeats its output (see frame.showsStepOutput)
+	typeSummary = "summary" // see frame.isSummary; the public gets nothing of it
 	typeError   = "error"
 
 	// The same in the envelope of Rust servers.
@@ -35,6 +36,8 @@ var wrappedTypes = map[string]string{
 func (f *frame) typeOf(isWrapped bool) string {
 	kind := typeEvent
 	switch {
+	case f.isSummary():
+		return typeSummary
 	case f.showsStepOutput():
 		kind = typeOutput
 	case f.remote.Failure != event.NoFailure, f.hasOnlyErrorMessage():
@@ -85,6 +88,7 @@ var table = event.Table{
 		typeEntries:        {Client: true, Words: &words, Public: &publicEntries},
 		typeOutput:         {Client: true, Words: &words, Public: &publicOutput},
 		typeWrappedOutput:  {Client: true, Words: &words, Public: wrapped(&publicOutput)},
+		typeSummary:        {Client: true, AnyFact: true},
 		typeError:          {Client: true, Public: &event.Rule{Members: map[string]*event.Rule{"error": {Replacement: `"the run failed"`, Fact: event.KindError}}}},
 	},
 }

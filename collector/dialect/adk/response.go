@@ -46,3 +46,30 @@ func (r *response) resume(fr *frame) {
 		}
 	}
 }
+
+func placeKey(b *event.Batch) string {
+	if b.Place == nil {
+		return ""
+	}
+	return b.Place.Key
+}
+
+func (d *decoder) response(b *event.Batch) *response {
+	key := placeKey(b)
+	r := d.responses[key]
+	if r == nil {
+		r = &response{}
+		if len(d.responses) < maxSpeakers {
+			d.responses[key] = r
+		}
+	}
+	return r
+}
+
+// speaker returns the response of an event's speaker, and sets followsSection.
+func (d *decoder) speaker(fr *frame, b *event.Batch) *response {
+	r := d.response(b)
+	fr.followsSection = r == d.last && r.lacksUsage() && !fr.reportsFailure()
+	d.last = r
+	return r
+}

@@ -63,7 +63,7 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	w.acceptKept(fr, b)
 	id := maphash.Bytes(seed, fr.id.Text())
 	place := wire.NewCallPlace(fr.author, fr.branch, fr.nodeInfo.Get("path"))
-	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b)
+	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b) || w.isSummaryOf(fr)
 	w.named = fr.appendCalls(w.named[:0], place, b)
 	isFiltered := wire.IsFiltered(b, prefilter)
 	b.Internal = w.calls.Check(w.named, isRepeat || isFiltered) || isRepeat

@@ -110,6 +110,7 @@ func (f *frame) texts() (texts []strictjson.Value) {
 // addAnswers remembers the answer of a withheld event.
 func (w *withheld) addAnswers(fr *frame, b *event.Batch) {
 	author := fr.author.String()
+	w.values.AddToSession()
 	w.values.AddPlaces(author, fr.branch, fr.nodeInfo.Get("path"), fr.scope)
 	for _, p := range fr.parts {
 		switch {

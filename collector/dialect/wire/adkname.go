@@ -39,5 +39,6 @@ var (
 	ADKActions = ADKNames("actions")
 	ADKCustom  = ADKNames("custom_metadata")
 
-	adkBranches = ADKNames("branch")
+	adkBranches    = ADKNames("branch")
+	adkInvocations = ADKNames("invocation_id")
 )

@@ -31,7 +31,9 @@ type RemoteAnswer struct {
 	Waits   bool             // the task waits for input or a credential
 	Actions strictjson.Value // of the remote agent's own event, if that agent is an ADK agent
 	IsError bool             // the texts of the event are those of an error
-	errors  []strictjson.Value
+
+	IsSummary bool // the event passes on a summary (see wire.IsSummary)
+	errors    []strictjson.Value
 }
 
 // AddCustom reads the answers in the custom metadata of an ADK event.
@@ -67,6 +69,7 @@ func (r *RemoteAnswer) addAnswer(b *event.Batch, answer strictjson.Value) {
 	for _, v := range []strictjson.Value{answer, answer.Get("task"), answer.Get("updateEvent"), answer.Get("statusUpdate")} {
 		status := v.Get("status")
 		state, message := status.Get("state"), status.Get("message")
+		r.IsSummary = r.IsSummary || IsSummary(v)
 		failure := remoteFailures[string(state.Text())]
 		if failure != event.NoFailure {
 			r.Failure = failure

@@ -36,6 +36,7 @@ type WithheldValues struct {
 	responses SharedSet     // keys of the arguments and results of ResponseTool, with their authors
 	names     SharedSet     // of agents and nodes of which something was withheld, and the IDs of the calls that ran them
 	authors   SharedSet     // of the withheld events, in all runs of the session
+	session   SharedSet     // sessionKey if something of the session was withheld
 	remote    SharedSet     // keys of what remote agents said in withheld events, in all runs of the session
 	shown     Set[string]   // keys of what they said in other events
 	kept      SharedSet     // messages and artifacts of remote agents that were withheld with their marks, by keptKey
@@ -49,7 +50,7 @@ type WithheldValues struct {
 // NewWithheldValues returns an empty memory.
 func NewWithheldValues(s *event.Stream) WithheldValues {
 	return WithheldValues{
-		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"), remote: NewSharedSet(s, "adk remote"), kept: NewSharedSet(s, "adk kept"),
+		values: NewSharedSet(s, "adk value"), responses: NewSharedSet(s, "adk response"), names: NewSharedSet(s, "adk name"), authors: NewSharedSet(s, "adk author"), session: NewSharedSet(s, "adk session"), remote: NewSharedSet(s, "adk remote"), kept: NewSharedSet(s, "adk kept"),
 		quotes: WithheldTexts{AreAnswers: true}, texts: WithheldTexts{AreAnswers: true},
 	}
 }
@@ -57,7 +58,7 @@ func NewWithheldValues(s *event.Stream) WithheldValues {
 // SetScopes sets the scopes of the answers (see SharedSet.SetScopes). The first one that is not empty should be the session, because a
 // later run may copy the answers of an earlier one from the state.
 func (w *WithheldValues) SetScopes(scopes ...string) {
-	for _, set := range []*SharedSet{&w.values, &w.responses, &w.names, &w.authors, &w.remote, &w.kept} {
+	for _, set := range []*SharedSet{&w.values, &w.responses, &w.names, &w.authors, &w.session, &w.remote, &w.kept} {
 		set.SetScopes(scopes...)
 	}
 }

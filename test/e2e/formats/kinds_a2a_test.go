@@ -191,6 +191,7 @@ func a2aKinds() kindTable {
 		{"artifact-update, a file elsewhere", working, a2aArtifact("a1", remote) + `,"lastChunk":true`},
 		{"artifact-update, data", working, a2aArtifact("a1", data) + `,"lastChunk":true`},
 		{"artifact-update with words beside it", working, a2aArtifact("a1", a2aHush) + `,"parts":[` + a2aHush + `]`},
+		{"artifact-update, a summary", working, a2aArtifact("a1", a2aHush) + `,"lastChunk":true,"metadata":{"adk_author":"system","adk_invocation_id":""}`},
 		{"artifact-update after a question", asking, a2aArtifact("a1", a2aHi)},
 
 		{"error", working, `error {"code":-32603,"message":"secret","data":"secret"}`},

@@ -97,6 +97,7 @@ func TestKindsOfADK(t *testing.T) {
 		{"text of a remote agent, of Java", said, parts(`{"text":"Hi."}`) + `,"partial":true,"customMetadata":[{"key":"a2a:task_id","stringValue":"secret"}]`},
 		{"question of a remote agent", said, parts(`{"functionCall":{"id":"q1","name":"mock_function_call_for_required_user_input","args":{"input_required":"secret"}}}`) + `,"longRunningToolIds":["q1"],"customMetadata":{"a2a:task_id":"secret"}`},
 		{"output of a function in JavaScript", said, parts(`{"text":"secret"}`) + `,"output":"secret","nodeInfo":{"path":"flow.helper","outputFor":["flow.helper"]}`},
+		{"summary of the session in JavaScript", said, `"author":"system",` + parts(`{"text":"secret"}`) + `,"isCompacted":true,"compactedContent":"secret"`},
 		{"artifact", said, `"actions":{"artifactDelta":{"report.pdf":0}}`},
 		{"state", said, `"actions":{"stateDelta":{"secret":"secret"}}`},
 		{"escalation", said, `"actions":{"escalate":true}`},
