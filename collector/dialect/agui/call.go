@@ -128,9 +128,9 @@ func (c *call) readTarget() {
 	c.mayBeInternal = lenient.IsInternal([]byte(c.target)) || len(c.args) > maxArgs && mayEncodeInternal(c.args)
 }
 
-// delegatesInternally reports whether the call makes an internal agent work, or may do so.
+// delegatesInternally reports whether the call makes an agent work that is internal, or may be. The work of a withheld call is internal.
 func (c *call) delegatesInternally() bool {
-	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
+	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs || c.isHidden)
 }
 
 // isRefused reports whether a result says that a delegation reached no agent. Agno 3 encodes a text as JSON.
@@ -163,7 +163,7 @@ func (c calls) find(id, owner string) (found *call) {
 // one.
 func (c calls) delegateNamed(name string) (only agent, known bool) {
 	for i := range c {
-		if c[i].delegate.name == name {
+		if c[i].delegate.name == name && name != "" {
 			if known {
 				return agent{}, false
 			}

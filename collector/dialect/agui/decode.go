@@ -8,36 +8,37 @@ import (
 )
 
 type decoder struct {
-	run, session   string
-	ownName        string // name of the run's own agent: the configured one until a transfer
-	configured     string
-	wholeCalls     bool               // a call is reported with its arguments, when they are whole
-	shared         bool               // another stream may bring the same runs
-	ended          bool               // the run has ended; only an error may follow
-	failed         bool               // it has ended with an error; LangGraph's adapter then ends it again, with LangGraph's ID
-	runWithheld    bool               // the start of the run, or of the last one, was withheld
-	workLeft       bool               // when the last run ended, something internal may have gone on
-	missedStart    bool               // a withheld or unreadable frame may have started an entity
-	filtered       bool               // the filter withholds the current frame because of a name or a mark in it
-	startWithheld  bool               // the current frame is withheld and may start an entity
-	values         wire.WithheldTexts // of withheld states, questions and descriptions
-	texts          wire.WithheldTexts
-	copies         copies
-	answers        copies // of internal delegates
-	asked          askedCalls
-	unread         unread      // what unreadable frames may have started
-	withheld       withheldSet // of all runs of the stream
-	staleState     bool        // the client may lack the current state: a frame of the state was withheld, or may have been, and no snapshot of it has left since
-	stateShapes    shapes
-	activityShapes shapes // of all activities; the first token of a path is the activity's ID
-	pieces         pieces
-	wholeTexts     wholeTexts
-	markedState    bool              // something in the state is, or may be, marked as a thought
-	authors        wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
-	shownMessages  wire.Set[string]  // ids of messages of which text left, in all runs
-	knownToClient  wire.Set[string]  // ids of messages that left, or that the client sent, in all runs
-	cutActivities  wire.Set[string]  // ids of activities of which the client lacks a message
-	thoughts       wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
+	run, session    string
+	ownName         string // name of the run's own agent: the configured one until a transfer
+	configured      string
+	wholeCalls      bool               // a call is reported with its arguments, when they are whole
+	shared          bool               // another stream may bring the same runs
+	ended           bool               // the run has ended; only an error may follow
+	failed          bool               // it has ended with an error; LangGraph's adapter then ends it again, with LangGraph's ID
+	runWithheld     bool               // the start of the run, or of the last one, was withheld
+	workLeft        bool               // when the last run ended, something internal may have gone on
+	missedStart     bool               // a withheld or unreadable frame may have started an entity
+	filtered        bool               // the filter withholds the current frame because of a name or a mark in it
+	startWithheld   bool               // the current frame is withheld and may start an entity
+	isInternalEvent bool               // LangChain's event in the current frame is of an internal agent or node
+	values          wire.WithheldTexts // of withheld states, questions and descriptions
+	texts           wire.WithheldTexts
+	copies          copies
+	answers         copies // of internal delegates
+	asked           askedCalls
+	unread          unread      // what unreadable frames may have started
+	withheld        withheldSet // of all runs of the stream
+	staleState      bool        // the client may lack the current state: a frame of the state was withheld, or may have been, and no snapshot of it has left since
+	stateShapes     shapes
+	activityShapes  shapes // of all activities; the first token of a path is the activity's ID
+	pieces          pieces
+	wholeTexts      wholeTexts
+	markedState     bool              // something in the state is, or may be, marked as a thought
+	authors         wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
+	shownMessages   wire.Set[string]  // ids of messages of which text left, in all runs
+	knownToClient   wire.Set[string]  // ids of messages that left, or that the client sent, in all runs
+	cutActivities   wire.Set[string]  // ids of activities of which the client lacks a message
+	thoughts        wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	runState
 
 	names wire.NameCache

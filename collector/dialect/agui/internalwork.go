@@ -21,10 +21,10 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 	case k.entity == entitySubagent:
 		owner = d.name(v.Get("parentSubagentRunId"))
 	case k.state, k.entity == entityActivity, k.name == typeCustom:
-		return namesInternalWork(v) || d.isInOpenWork(v) && !(v.Get("name").Is(onInterrupt) && d.isAskedElsewhere(v))
+		return d.isInternalEvent || d.isInOpenWork(v) && !(v.Get("name").Is(onInterrupt) && d.isAskedElsewhere(v))
 	case !k.isWork(), d.isOfSecondStart(k, v):
 		return false
-	case namesInternalWork(v) && !d.isKnown(this), begins && k.name != typeTextStart && d.mayBeDelegated(v):
+	case d.isInternalEvent && !d.isKnown(this), begins && k.name != typeTextStart && d.mayBeDelegated(v):
 		return true
 	}
 	return begins && d.worksInternally(owner)
@@ -41,7 +41,7 @@ func (d *decoder) isInternalPiece(k *kind, v strictjson.Value) bool {
 		return true
 	}
 	_, isInStep := d.steps.areInternal(owner)
-	return isInStep || namesInternalWork(v)
+	return isInStep || d.isInternalEvent
 }
 
 // isDelegatedPiece reports whether a frame has words that may be of an internal agent to which an open call delegates, in a message or
@@ -60,11 +60,9 @@ func (d *decoder) isDelegatedPiece(k *kind, v strictjson.Value) bool {
 // workMembers name an agent, a node, and the nodes around a node in the metadata of LangChain's events.
 var workMembers = []string{"lc_agent_name", "langgraph_node", "langgraph_checkpoint_ns"}
 
-// namesInternalWork reports whether LangChain's event in a frame names an internal agent or node.
-func namesInternalWork(v strictjson.Value) bool { return isInternalWorkEvent(v.Get("rawEvent")) }
-
-// isInternalWorkEvent reports whether an event of LangChain names an internal agent or node.
-func isInternalWorkEvent(event strictjson.Value) bool {
+// isOfInternalWork reports whether an event of LangChain is of an internal agent or node: it names one, or is of a graph within, or of the
+// only agent with its name to which an open call delegates, and that call was withheld.
+func (d *decoder) isOfInternalWork(event strictjson.Value) bool {
 	metadata := event.Get("metadata")
 	for _, member := range workMembers {
 		for name := range bytes.SplitSeq(metadata.Get(member).Text(), []byte("|")) {
@@ -73,7 +71,11 @@ func isInternalWorkEvent(event strictjson.Value) bool {
 			}
 		}
 	}
-	return false
+	if at, known := d.calls.delegateNamed(d.name(metadata.Get("lc_agent_name"))); known && d.starts.withheld.Contains(key{entity: entityCall, id: at.within}) {
+		return true
+	}
+	namespace := metadata.Get("langgraph_checkpoint_ns").String()
+	return d.isInternalGraph(namespace[:max(0, strings.LastIndexByte(namespace, '|'))])
 }
 
 // noteInternalWork notes that a withheld frame begins a message, a thought or a subagent. A withheld call may be of an ordinary agent, and
@@ -84,18 +86,19 @@ func (d *decoder) noteInternalWork(k *kind) {
 	}
 }
 
-// readWork notes whether LangChain's event in a frame names an internal agent or node. It then remembers the message of a model that the
+// readWork notes whether LangChain's event in a frame is of an internal agent or node. It then remembers the message of a model that the
 // event has: a piece of it may come in a message with another ID, and a snapshot has it without a name.
 func (d *decoder) readWork(v strictjson.Value) {
 	event := v.First("rawEvent", "event")
+	d.isInternalEvent = d.isOfInternalWork(event)
 	if metadata := event.Get("metadata"); lenient.HasMember(metadata, workMembers) {
-		d.steps.workedInternally = isInternalWorkEvent(event)
+		d.steps.workedInternally = d.isInternalEvent
 	}
 	d.readQuestions(event)
 	d.readToolEnd(event)
 	data := event.Get("data")
 	for _, message := range [...]strictjson.Value{data.Get("chunk"), data.Get("output")} {
-		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && isInternalWorkEvent(event) {
+		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && d.isInternalEvent {
 			d.withheld.add(messageKey(id))
 			d.withholdCallsIn(message)
 		}

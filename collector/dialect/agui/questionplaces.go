@@ -91,14 +91,33 @@ type place struct {
 
 // placeOf returns the place that a namespace names.
 func (d *decoder) placeOf(graph []string) place {
-	at := place{isInner: len(graph) > 0, isInternal: len(graph) > maxGraphs, isNamed: d.questions.named.Contains(wire.Hash(strings.Join(graph, "|")))}
-	namespace := ""
-	for _, segment := range graph[:min(len(graph), maxGraphs)] {
-		namespace += segment
-		at.isInternal = at.isInternal || lenient.IsInternal([]byte(segment)) || d.questions.internal.MayContain(wire.Hash(namespace))
-		namespace += "|"
+	namespace := strings.Join(graph, "|")
+	return place{isInner: len(graph) > 0, isInternal: d.isInternalGraph(namespace), isNamed: d.questions.named.Contains(wire.Hash(namespace))}
+}
+
+// isInternalGraph reports whether the graph with a namespace is that of an internal agent or node, or is within one, or may be. If a node runs
+// several graphs, the namespace of the second is that of the first with a number, and it is not within the first.
+//
+// Source: langgraph/pregel/_loop.py of langgraph 1.
+func (d *decoder) isInternalGraph(namespace string) bool {
+	end := 0 // of the graph around
+	for n := 0; end < len(namespace); n++ {
+		segment, rest, _ := strings.Cut(namespace[end:], "|")
+		if n == maxGraphs || lenient.IsInternal([]byte(segment)) {
+			return true
+		}
+		end += len(segment)
+		if next, _, _ := strings.Cut(rest, "|"); !isNumber(next) && d.questions.internal.MayContain(wire.Hash(namespace[:end])) {
+			return true
+		}
+		end++
 	}
-	return at
+	return false
+}
+
+// isNumber reports whether a segment of a namespace only counts the graphs of a node.
+func isNumber(segment string) bool {
+	return segment != "" && strings.Trim(segment, "0123456789") == ""
 }
 
 // placeQuestion remembers a question if a graph asks it that is internal, or the run's graph in an internal step. While a call delegates to
@@ -107,7 +126,7 @@ func (d *decoder) placeQuestion(id string, at place, event strictjson.Value) {
 	_, isStep := d.steps.areInternal("")
 	isStep = isStep && !at.isInner && !d.questions.placed.Contains(id)
 	switch d.questions.placed.Add(id); {
-	case at.isInternal || isStep || isInternalWorkEvent(event):
+	case at.isInternal || isStep || d.isInternalEvent:
 		d.withheld.add(key{entity: entityQuestion, id: id})
 	case at.isNamed || !d.mayBeDelegated(strictjson.Value{}):
 		d.questions.ordinary.Add(id)

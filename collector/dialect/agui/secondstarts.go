@@ -41,7 +41,7 @@ func (d *decoder) isOfSecondStart(k *kind, v strictjson.Value) bool {
 	this := d.workKey(k, v)
 	if k.begins && d.secondStarts.ended.Contains(this) {
 		isInStep, _ := d.steps.areInternal(d.owner(v))
-		return isInStep || namesInternalWork(v)
+		return isInStep || d.isInternalEvent
 	}
 	return (k.piece || k.isEnd()) && d.secondStarts.open.Contains(this)
 }
