@@ -41,6 +41,9 @@ func (d *decoder) examine(v strictjson.Value, at place, depth int) (found findin
 		is, found = d.examineObject(v, at)
 	}
 	found.instructs = found.instructs || v.Kind() == strictjson.Array && at < inBody && isInstructionPair(v)
+	isWithin := d.inResponse
+	d.inResponse = isWithin || is.isFromModel(v)
+	defer func() { d.inResponse = isWithin }()
 	for name, member := range v.Members() {
 		if d.isCutCall(member) {
 			continue
@@ -150,6 +153,11 @@ func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found 
 	return is, found
 }
 
+// isFromModel reports whether an object is a message of a model.
+func (is *traits) isFromModel(v strictjson.Value) bool {
+	return is.isMessage && is.isResponse && !is.isResult && !isToolResult(v)
+}
+
 // addName adds what the name of a member says.
 func (is *traits) addName(name []byte, value strictjson.Value) {
 	is.isMessage = is.isMessage || lenient.MatchesAny(name, messageMembers) || lenient.MatchesAny(name, savedMembers) && lenient.HasMember(value, messageMembers)
@@ -207,7 +215,7 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.checkInterface(is, v, found)
 	case !is.isMessage:
 		found.internal = found.internal || is.isWithheld && (is.isCall || is.isQuestion) || is.isQuestion && d.repeatsUnnamed(v) || is.isSend && namesScope(v, sendTargets)
-		if found.doubtful = is.isCall && d.mayBeWithheldCall(v); is.isCall && asksInternal(v) {
+		if found.doubtful = is.isCall && d.mayBeWithheldCall(v); is.isCall && !d.inResponse && asksInternal(v) { // withholdRepeats has cut those in a model's message
 			found.internal = true
 			d.withholdCallID(d.name(v.First("call_id", "id")))
 		}
@@ -224,7 +232,10 @@ func (d *decoder) conclude(is traits, v strictjson.Value, at place, found *findi
 		d.reuseCalls(v)
 		d.pieces.answered.Add(d.name(v.Get("tool_call_id")))
 		d.shown.noteMessage(v)
-		d.withholdInternalCalls(v)
+		ids := d.withholdInternalCalls(v)
+		if is.isFromModel(v) && !d.inResponse { // else the message around it was scanned
+			d.withholdRepeats(v, ids)
+		}
 	}
 }
 

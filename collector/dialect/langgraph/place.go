@@ -36,6 +36,7 @@ type examination struct {
 	cutCalls   map[strictjson.Value]struct{} // the calls among cuts
 	emptied    []strictjson.Value            // the lists of calls of complete messages from which all calls were cut
 	mayGrow    bool                          // the messages of the frame may be unfinished
+	inResponse bool                          // the value being examined is in a model's message
 	isPushed   bool                          // a node sends the frame while it works
 	eventData  strictjson.Value              // of an event
 	callPlaces callPlaces

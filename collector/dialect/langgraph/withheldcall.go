@@ -304,6 +304,9 @@ func (d *decoder) mayBeWithheldCall(v strictjson.Value) bool {
 	if id := v.Get("id"); len(id.Text()) > 0 {
 		return d.shown.missed != missedNothing && !d.shown.contains(id)
 	}
+	if d.inResponse && d.shown.missed == missedNothing { // the message says what it calls
+		return false
+	}
 	args, graph := wire.ExactHash(v.Get("args")), []byte(d.withheldCalls.graph)
 	isShown := func(c *call) bool { return d.isShownCallIn(c, v, args, graph) }
 	tool := toolOf(v)
