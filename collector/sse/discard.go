@@ -1,7 +1,7 @@
 package sse
 
-// isAtComment reports whether the current line is a comment before a block. It belongs to no frame.
-// Otherwise, comments without blank lines would add up to a frame over the limit.
+// isAtComment reports whether the current line is a comment before a block. Such a comment belongs to
+// no frame: if it did, comments without blank lines would add up to a frame over the limit.
 func (r *Reader) isAtComment() bool { return r.size == 0 && r.buf[r.line] == ':' }
 
 // discardComment skips the comment at the current line. Its length has no limit.

@@ -14,7 +14,7 @@ func (r *Reader) TakeUnended() (f Frame, hasData bool) {
 	return f, f.Unended
 }
 
-// finish ends the stream. An incomplete block is counted. Its id does not become the last event ID.
+// finish ends the stream. It counts the bytes of an incomplete block. That block's id does not become the last event ID.
 func (r *Reader) finish(err error) error {
 	rest := r.buf[r.line:r.end]
 	name, _, isNamed := bytes.Cut(rest, []byte(":"))
@@ -25,7 +25,7 @@ func (r *Reader) finish(err error) error {
 	if isNamed && string(name) == "data" {
 		r.field(rest)
 	} else if isOfFrame {
-		r.hasData = false // the cut line may be an event name, which would change what the data means
+		r.hasData = false // returns no frame: the cut line may be an event name, without which the data can be misread
 	}
 	if r.hasData {
 		// The data has the capacity of the buffer, so that MemorySize can count it.

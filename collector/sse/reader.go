@@ -43,8 +43,8 @@ type Reader struct {
 	afterCR    bool // an LF at the current position belongs to the line end before it
 
 	// The block being read. data and dataEnd delimit its data in the buffer: each further data line is
-	// moved to the end of the one before it. The other fields are copied, because that move may
-	// overwrite them.
+	// moved to the end of the one before it. The event name and the id are copied, because that move
+	// may overwrite them.
 	size          int // bytes of its lines so far; 0 until its first line other than a comment
 	data, dataEnd int
 	hasData       bool
@@ -94,10 +94,10 @@ func (r *Reader) StopReading() {
 	}
 }
 
-// LastEventID returns the id to send when reconnecting, or "": the id of the newest complete block that
-// has one, with or without data. An id over 1 KiB is ignored, and the one before it is returned: a
-// repeated frame is better than a lost one. The id may contain bytes that are not allowed in an HTTP
-// header.
+// LastEventID returns the id to send when reconnecting: that of the newest complete block with an id,
+// with or without data. It is "" if there is none. An id over 1 KiB is ignored, and the one before it
+// is returned: a repeated frame is better than a lost one. The id may contain bytes that are not allowed
+// in an HTTP header.
 func (r *Reader) LastEventID() string { return string(r.resumeID) }
 
 // IDAlone returns the last event ID, which is valid until the next call of Next. alone reports

@@ -173,9 +173,9 @@ func (f *family[T]) createZeros(given map[string][]string) {
 }
 
 // limit replaces values of a new label set with _other if the metric already has many sets. From
-// maxWireSets sets on, it replaces values from agents that are not in the configuration. If the
-// result is still a new set and only the last sets are left, it replaces all values. An operation
-// without an error keeps the error type "", so a metric with error types has two last sets.
+// maxWireSets sets on, it replaces the values from agents that the configuration does not name. If the
+// set is still new and there is room for lastSets more only, it replaces all values, except the error
+// type "" of an operation without an error.
 func (f *family[T]) limit(k *key) {
 	if len(f.series) < f.caps.maxWireSets() {
 		return
@@ -196,7 +196,7 @@ func (f *family[T]) limit(k *key) {
 	}
 }
 
-// lastSets returns how many label sets limit uses once there is no room for others.
+// lastSets returns how many sets are possible once limit replaces all values: two with an error type.
 func (f *family[T]) lastSets() int {
 	if slices.Contains(f.labels, "error_type") {
 		return 2

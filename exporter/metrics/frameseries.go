@@ -46,8 +46,8 @@ func (m *Metrics) frameSeries(source, dialect string) *frameSeries {
 	return f
 }
 
-// lastFrame returns the gauge of a source's last frame, or nil if the source was removed. RemoveSource does not miss
-// it, because both need the lock.
+// lastFrame returns the gauge of a source's last frame, or nil if the source was removed. Both hold the lock, so
+// RemoveSource also removes a gauge that is created here.
 func (m *Metrics) lastFrame(source string) prometheus.Gauge {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -82,7 +82,7 @@ func (g genAI) all() []conventional {
 // tokens records one kind of token.
 type tokens struct {
 	conventions.TokenMetric
-	kind string // its value of the label for kinds, or "" if the metric has no such label
+	kind string // value of the label that tells kinds of tokens apart, or "" if the metric has no such label
 	add  func(series key, n float64)
 }
 

@@ -149,9 +149,9 @@ func New(reg prometheus.Registerer, s Settings) *Metrics {
 }
 
 // InitSource creates, at zero, the series of a source that alerting rules use in ratios or rates.
-// The rate of a series that starts at one would miss the first error. A series labeled with an
-// agent's name, such as one of runsEnded, begins at its first value. The alerting rules add that
-// value to the increase. dialects are the configured ones. AllowTools is called with tools.
+// The rate of a series that starts at one would miss the first error. Series with the name of an
+// agent, such as those of runsEnded, cannot be created before the agent is known. They begin at their
+// first value, and the alerting rules add it to the increase. dialects are the configured ones. AllowTools is called with tools.
 func (m *Metrics) InitSource(source string, dialects, tools []string) {
 	m.AllowTools(tools)
 	m.mu.Lock()

@@ -11,12 +11,12 @@ var (
 
 	runModelCalls   = metric{"delegraph_run_model_calls", "Model calls per run, including failed ones. Runs without a model call are not counted.", []string{"source", "agent"}}
 	runToolCalls    = metric{"delegraph_run_tool_calls", "Tool calls per run, including failed ones and transfers. Runs with neither a tool call nor a model call are not counted.", []string{"source", "agent"}}
-	delegationDepth = metric{"delegraph_run_delegation_depth", "Depth of delegation per run: the number of agent invocations above the deepest one.", []string{"source", "agent"}}
+	delegationDepth = metric{"delegraph_run_delegation_depth", "Depth of delegation per run: how many agent invocations are above its deepest agent invocation.", []string{"source", "agent"}}
 
 	toolCalls        = metric{"delegraph_tool_calls_total", "Tool calls ended, including failed ones.", []string{"source", "agent", "tool"}}
 	toolCallFailures = metric{"delegraph_tool_call_failures_total", "Tool calls whose response was an error.", []string{"source", "agent", "tool"}}
 	toolCallsDiffer  = metric{"delegraph_run_tool_calls_mismatches_total", "Runs that reported another number of tool calls than Delegraph has seen.", []string{"source"}}
-	transfers        = metric{"delegraph_transfers_total", "Transfers of control between agents, without calls of agents as tools.", []string{"source", "from_agent", "to_agent"}}
+	transfers        = metric{"delegraph_transfers_total", "Transfers of control between agents, not counting calls of agents as tools.", []string{"source", "from_agent", "to_agent"}}
 	transferLoops    = metric{"delegraph_transfer_loops_total", "Transfers to an agent that already had control in the same chain of transfers.", []string{"source", "from_agent", "to_agent"}}
 
 	confidence    = metric{"delegraph_confidence_ratio", "Confidence stated in answers, each value once.", []string{"source", "agent", "origin"}}

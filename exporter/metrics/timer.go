@@ -12,9 +12,9 @@ import (
 
 // timer is a histogram series of durations, with exemplars that link to spans. An observation with
 // an exemplar costs ten times as much as one without, and a scrape returns only the last exemplar
-// of each bucket. Therefore only some operations get one. In each bucket, these are the first to
-// end in each second of the run's clock, and later ones of the same second that took longer than
-// the last exemplar.
+// of each bucket. Therefore, in each bucket, an operation gets one only if it is the first to end in
+// a second of the run's clock, or if it took longer than the bucket's last exemplar of the same
+// second.
 type timer struct {
 	prometheus.ExemplarObserver
 	prometheus.Observer

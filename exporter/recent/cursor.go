@@ -12,10 +12,10 @@ import (
 // Sort is an order of the list of runs.
 type Sort string
 
-// The orders. All are descending, and unknown values come last. Open runs come before ended ones, the latest
-// start first, because their durations and tokens still grow. So a run that ends while pages are read can only
-// move to a later page. SortStarted mixes open and ended runs. The start of an open run may become known or
-// earlier. Both move it only to a later page, because an open run with an unknown start comes first.
+// The orders. All are descending, and ended runs with an unknown value come last. SortStarted mixes open and
+// ended runs, and open runs with an unknown start come first. In the other orders, open runs come before ended
+// ones, the latest start first. A run may end while pages are read, and its start may become known or earlier.
+// Each of these can only move the run to a later page.
 const (
 	SortDefault  Sort = ""         // ended runs by their end, as it was observed
 	SortStarted  Sort = "started"  // all runs by their start

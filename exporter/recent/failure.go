@@ -34,8 +34,8 @@ func (f *firstFailure) note(op *tracker.Operation, operations iter.Seq[*tracker.
 }
 
 // failsBefore reports whether a failed operation failed before the first one so far. If one frame ended both, a call or a response
-// is the cause of an agent's failure. An agent's failure causes that of the agent above it, as a call's causes that of the call
-// above. Otherwise the one that started first counts.
+// counts as earlier than an agent. If both or neither are agents, the one below the other counts as earlier, because its failure
+// caused the other. Otherwise the one that started first does.
 func (f *firstFailure) failsBefore(later *tracker.Operation, operations iter.Seq[*tracker.Operation]) bool {
 	switch invokes := later.Kind.Invokes(); {
 	case later.Ended.Frame != f.op.Ended.Frame:

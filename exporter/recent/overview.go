@@ -10,13 +10,13 @@ import (
 
 // Overview sums up the runs that a query selects, without its cursor and limit. If runs were evicted, From is the latest start
 // of an evicted run, and runs that started before it are left out. Otherwise the share of failed runs would be too high, because
-// they are kept longer than others. A live run counts as started when it was first seen. The query's From and To compare the
-// start that a run states, so that the list has the same runs. If an agent's clock is wrong, its runs may be
-// outside of From and To.
+// they are kept longer than others. A live run counts as started when it was first seen. But the query's From and To select
+// by the start that a run states, as in the list. So if an agent's clock is wrong, its runs may have started
+// outside of the Overview's From and To.
 type Overview struct {
 	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
 	Oldest   time.Time // the first known start of all kept runs, whatever the query
-	Evicted  bool      // a run that started at or after the query's From was evicted; From is the latest start of an evicted run
+	Evicted  bool      // a run that started at or after Query.From was evicted
 	Total    Figures
 	Sources  []Figures // by name
 	More     int       // sources that are not in Sources

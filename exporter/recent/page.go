@@ -68,8 +68,8 @@ func summarize(r *tracker.Run, operations iter.Seq[*tracker.Operation]) Summary 
 		}
 	}
 	for i := range r.Confidence {
-		c := r.Confidence[i] // a thought rates itself, not an answer
-		if c.Known && c.Origin != event.OriginThought && (s.Lowest == nil || c.Value < s.Lowest.Value) {
+		c := r.Confidence[i]
+		if isOfAnswer := c.Origin != event.OriginThought; c.Known && isOfAnswer && (s.Lowest == nil || c.Value < s.Lowest.Value) {
 			s.Lowest = &c
 		}
 	}
@@ -164,7 +164,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // nil if the page must end before this run. An open run has a snapshot; its field run is set only for full runs
+	*endedRun // nil if the page must end before this run; for an open run, its field run is nil unless full runs are asked for
 }
 
 // needed returns how many of the given number of open or ended runs are needed: one more than the page shows, to tell

@@ -59,8 +59,8 @@ func NewSources(now func() time.Time, configured ...Source) *Sources {
 	return s
 }
 
-// Configure replaces the sources. A source with the same name and kind as before keeps its counts, and whether its agent was
-// reached unless the agent's URL has changed. Its example is replaced only if one of its URLs has changed.
+// Configure replaces the sources. A source with the same name and kind as before keeps its counts. It keeps Known and Up
+// unless the agent's URL has changed. Its example is replaced only if one of its URLs has changed.
 func (s *Sources) Configure(configured ...Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ type keptRuns struct {
 }
 
 // view calls see with the open runs, with the tracker's lock held, and returns the ended runs of the same moment: a run that ends
-// meanwhile is in one of the two.
+// meanwhile is in exactly one of the two lists.
 func (r *Runs) view(see func([]openRun)) (kept keptRuns) {
 	look := func(open []tracker.RunView) {
 		var numbered []openRun

@@ -17,7 +17,7 @@ import (
 
 // Reasons why a span was dropped: the values of the label `reason`.
 const (
-	DroppedQueueFull  = "queue_full"  // the newest spans are dropped, because older ones complete traces that have begun
+	DroppedQueueFull  = "queue_full"  // the newest spans are dropped, because the queued ones belong to traces that have already begun
 	DroppedQueueBytes = "queue_bytes" // like queue_full, for the queue's size in bytes
 	DroppedMemory     = "memory"      // the memory budget of the process is used up
 	DroppedRejected   = "rejected"    // the backend rejected them permanently
@@ -30,7 +30,7 @@ func DropReasons() []string {
 }
 
 const (
-	shortestPause   = time.Second / 4 // between attempts; during a shutdown, every pause
+	shortestPause   = time.Second / 4 // minimum between attempts; the only pause during a shutdown
 	longestPause    = 30 * time.Second
 	maxRetryAfter   = 5 * time.Minute // maximum pause that the backend can ask for
 	absentWait      = 2 * time.Second // how long a shutdown waits for a backend to accept a connection
@@ -319,7 +319,7 @@ func (p *Processor) deliver(ctx context.Context) otlp.Outcome {
 		v.Rejected = len(batch)
 	case v.Outcome == otlp.Unclassified && p.unclassified+1 < maxUnclassified:
 		p.unclassified++
-		p.batch.next = len(batch) // later spans have not failed as often
+		p.batch.next = len(batch) // leaves out later spans, which have not failed as often
 		p.fail(v)
 		return otlp.Unclassified
 	case v.Outcome == otlp.NoConnection, v.Outcome == otlp.Unreachable:

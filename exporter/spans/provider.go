@@ -119,7 +119,7 @@ type Provider struct {
 func NewProvider(sampler sdktrace.Sampler, processor sdktrace.SpanProcessor, own *resource.Resource) *Provider {
 	sdk := sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sampler),
-		sdktrace.WithResource(own), // the SDK also merges it with the environment's, as below, and reports the error
+		sdktrace.WithResource(own), // the SDK merges it with the environment's too, and reports the error that is ignored below
 		sdktrace.WithSpanProcessor(processor))
 	merged, _ := resource.Merge(resource.Environment(), own)
 	return &Provider{sdk, processor, merged, sdktrace.NewSpanLimits()}

@@ -11,7 +11,7 @@ import (
 // goroutine uses it.
 type split struct {
 	size           int  // spans of the rejected batch
-	left           int  // those of them at the front of the queue that are not settled; 0 if there is no rejected batch
+	left           int  // its spans that are not settled yet, at the front of the queue; 0 if there is no rejected batch
 	rejectionsLeft int  // rejections after which the rest is dropped
 	accepted       bool // some of its spans were accepted
 	isFutile       bool // no span of the previous rejected batch was accepted: the backend may reject every span

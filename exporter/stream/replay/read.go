@@ -102,7 +102,7 @@ type Batch struct {
 	Frames int
 	Next   Cursor          // where to continue
 	Wait   <-chan struct{} // closed when there may be more frames; they may be frames that are not selected
-	Lost   bool            // a selected frame after the cursor was evicted; the reader cannot continue
+	Lost   bool            // a frame after the cursor that may have been selected was evicted; the reader cannot continue
 }
 
 // Read returns the selected frames after a cursor. Without a selection it copies nothing. Otherwise it gathers the

@@ -52,13 +52,13 @@ type Entry struct {
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none
 
-	// Number is set if a store numbers the frames, in increasing order. If it is 0, the entry gets the Ring's
-	// next number. A Gap with 0 is before the first frame.
+	// Number is set if a store numbers the frames, in increasing order. If it is 0, a frame gets the Ring's
+	// next number, and a Gap comes before the first frame.
 	Number uint64
 
 	// Gap is set if the entry is not an agent's frame but tells the readers of its session that frames
-	// are missing, whatever else they select. A gap uses up no number: its number is one
-	// less than that of the next frame, so the previous frame may have the same.
+	// are missing, whatever else they select. A gap uses up no number: it has the number before
+	// that of the next frame, and the previous frame may have this number too.
 	Gap *Gap
 
 	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of

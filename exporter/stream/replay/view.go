@@ -70,9 +70,9 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// resumeNumber returns the lowest number that proves that a reader has read the frame at index i. A
-// gap has the number of the frame before it, so that number does not prove that the gap was read.
-// For a gap, resumeNumber returns the next number.
+// resumeNumber returns the lowest number that a reader can name only if it has read the frame at index i.
+// For a gap, that is the next number, because a reader of the frame before the gap has the gap's own
+// number.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
 		return s.number(i) + 1
