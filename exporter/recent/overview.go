@@ -10,12 +10,12 @@ import (
 
 // Overview sums up the runs that a query selects, without its cursor and limit. If runs were evicted, From is the latest start
 // of an evicted run, and runs that started before it are left out. Otherwise the share of failed runs would be too high, because
-// they are kept longer than others. A live run counts as started when it was first seen. But the query's From and To select
-// by the start that a run states, as in the list. So if an agent's clock is wrong, its runs may have started
-// outside of the Overview's From and To.
+// they are kept longer than others. A live run, or one that states no start, counts as started when it was first seen. But the
+// query's From and To select by the start that a run states, as in the list. So if an agent's clock is wrong, its runs may have
+// started outside of the Overview's From and To.
 type Overview struct {
-	From, To time.Time // the time that it covers; From is zero if no kept run has a known start
-	Oldest   time.Time // the first known start of all kept runs, whatever the query
+	From, To time.Time // the time that it covers; From is zero if there is none, and then nothing is counted if Evicted
+	Oldest   time.Time // the first start of all kept runs, whatever the query
 	Evicted  bool      // a run that started at or after Query.From was evicted
 	Total    Figures
 	Sources  []Figures // by name
@@ -56,12 +56,12 @@ func (r *Runs) Overview(q Query, now time.Time) Overview {
 	}
 	o.setRange(q, now, kept.evictedStart)
 	for _, run := range selected {
-		if o.covers(run.started, kept.evictedStart) {
+		if o.covers(run.started) {
 			o.add(run.source, run.usage, nil)
 		}
 	}
 	for _, k := range kept.runs {
-		if o.covers(startTime(k.run, k.start), kept.evictedStart) && o.selects.ended(k.run) {
+		if o.covers(startTime(k.run, k.start)) && o.selects.ended(k.run) {
 			o.add(k.summary.Source, k.summary.Usage, &k.summary)
 		}
 	}
@@ -83,7 +83,7 @@ type overviewBuilder struct {
 
 // noteStart updates Oldest with the start of a kept run.
 func (o *overviewBuilder) noteStart(started time.Time) {
-	if !started.IsZero() && (o.Oldest.IsZero() || started.Before(o.Oldest)) {
+	if o.Oldest.IsZero() || started.Before(o.Oldest) {
 		o.Oldest = started
 	}
 }
@@ -98,12 +98,15 @@ func (o *overviewBuilder) setRange(q Query, now, evicted time.Time) {
 	} else if o.From.Before(o.Oldest) || o.Oldest.IsZero() {
 		o.From = o.Oldest
 	}
+	if !o.From.Before(o.To) {
+		o.From = time.Time{}
+	}
 }
 
 // covers reports whether a run with this start belongs to the overview. It does not if an evicted run
 // started at the same time or later.
-func (o *overviewBuilder) covers(started, evicted time.Time) bool {
-	return !o.Evicted || started.After(evicted)
+func (o *overviewBuilder) covers(started time.Time) bool {
+	return !o.Evicted || !o.From.IsZero() && started.After(o.From)
 }
 
 // add counts a run; ended is nil for an open one.

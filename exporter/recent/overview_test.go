@@ -82,13 +82,13 @@ func TestOverviewOfKeptRuns(t *testing.T) {
 	}
 	unknown := endedRun("without a start")
 	unknown.Status = tracker.Completed
-	r.RunEnded(unknown) // only two of those with a start remain: 8 and 9
+	r.RunEnded(unknown) // it counts as started now; of those with a start, only two remain: 8 and 9
 	now := time.Unix(400, 0)
 	for _, c := range []struct {
 		from, covered int64
 		evicted       bool
 		runs          int
-	}{{0, 107, true, 2}, {107, 107, true, 2}, {108, 108, false, 2}, {109, 109, false, 1}} {
+	}{{0, 107, true, 3}, {107, 107, true, 2}, {108, 108, false, 2}, {109, 109, false, 1}} {
 		q := recent.Query{From: time.Unix(c.from, 0)}
 		if c.from == 0 {
 			q.From = time.Time{}
@@ -98,6 +98,41 @@ func TestOverviewOfKeptRuns(t *testing.T) {
 			t.Errorf("from %d: %+v", c.from, o)
 		}
 	}
+}
+
+// TestOverviewOfNoTime checks that an overview states no time if it covers none: runs were evicted that started later than the
+// range that is asked for, or the oldest run started later.
+func TestOverviewOfNoTime(t *testing.T) {
+	r := recent.New(1, 1<<20)
+	r.RunEnded(timedRun("first", 100, 1))
+	check := func(q recent.Query, evicted bool) {
+		t.Helper()
+		want := recent.Overview{To: q.To, Oldest: time.Unix(100, 0), Evicted: evicted}
+		if evicted {
+			want.Oldest = time.Unix(200, 0)
+		}
+		if diff := cmp.Diff(want, r.Overview(q, time.Unix(400, 0)), cmpopts.IgnoreUnexported(recent.Figures{})); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", q, diff)
+		}
+	}
+	check(recent.Query{To: time.Unix(50, 0)}, false)
+	r.RunEnded(timedRun("second", 200, 1))
+	check(recent.Query{To: time.Unix(50, 0)}, true)
+	check(recent.Query{From: time.Unix(20, 0), To: time.Unix(100, 0)}, true)
+}
+
+// TestOverviewOfUndatedRuns checks that a run without a start is noted when it is evicted.
+func TestOverviewOfUndatedRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := recent.New(1, 1<<20)
+		evicted := time.Now()
+		r.RunEnded(endedRun("first"))
+		time.Sleep(time.Hour)
+		r.RunEnded(endedRun("second"))
+		if o := r.Overview(recent.Query{}, time.Now().Add(time.Hour)); !o.Evicted || !o.From.Equal(evicted) || o.Total.Runs != 1 {
+			t.Errorf("%+v; want one run since %s", o, evicted)
+		}
+	})
 }
 
 // TestOverviewOfWrongClocks checks that neither the rate nor the time that is covered depends on the clock of an agent that is

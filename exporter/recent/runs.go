@@ -68,12 +68,12 @@ func (r *Runs) evict(l *backlog) {
 }
 
 // startTime returns when a run started. Of a live run, that is when it was first seen, because its stated start follows the
-// agent's clock, which may be wrong.
+// agent's clock, which may be wrong. So it is of a run without a stated start.
 func startTime(run *tracker.Run, of start) time.Time {
-	if run.Live {
-		return of.seen
+	if at := run.Root.Started.At; !run.Live && !at.IsZero() {
+		return at
 	}
-	return run.Root.Started.At
+	return of.seen
 }
 
 // New returns a store for at most the given number of runs and about the given number of bytes. It

@@ -133,6 +133,10 @@ func TestOverview(t *testing.T) {
 	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, removed) || !strings.Contains(body, "<dt>Runs started</dt><dd>0 ") {
 		t.Errorf("no %s in %s", removed, body)
 	}
+	const none = "The oldest run kept is from 12:00:00. Runs of this time may have been removed to make room, so no numbers are shown."
+	if _, body := ask(t, s, "GET", "/?to=2026-01-02T11:00:00Z"); !strings.Contains(body, none) || !strings.Contains(body, "<dt>Runs started</dt><dd>–</dd>") {
+		t.Errorf("no %s in %s", none, body)
+	}
 	s.Now = func() time.Time { return noon.AddDate(0, 0, 1) }
 	if _, body := ask(t, s, "GET", "/"); !strings.Contains(body, "is from 2026-01-02 12:00:00.") {
 		t.Errorf("no date in %s", body)

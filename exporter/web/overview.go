@@ -22,7 +22,7 @@ type overviewView struct {
 // figuresView are the numbers of some runs. An unknown one is a dash.
 type figuresView struct {
 	Source    string
-	Runs      int
+	Runs      string
 	PerMinute string
 	Failed    string // share of the ended runs
 	FailedOf  string // such as "3 of 25 ended"
@@ -51,7 +51,10 @@ func newOverview(o recent.Overview, q recent.Query, now time.Time) overviewView 
 	if !o.Oldest.IsZero() && q.From.Before(o.Oldest) && (o.Evicted || !q.From.IsZero()) {
 		view.Limits = append(view.Limits, fmt.Sprintf("The oldest run kept is from %s.", momentText(o.Oldest, now)))
 	}
-	if o.Evicted {
+	if o.Evicted && o.From.IsZero() {
+		view.Total.Runs = "–"
+		view.Limits = append(view.Limits, "Runs of this time may have been removed to make room, so no numbers are shown.")
+	} else if o.Evicted {
 		view.Limits = append(view.Limits, fmt.Sprintf("Some runs that started up to %s were removed to make room, so these numbers are of later runs.", momentText(o.From, now)))
 	}
 	return view
@@ -59,7 +62,7 @@ func newOverview(o recent.Overview, q recent.Query, now time.Time) overviewView 
 
 func newFigures(o recent.Overview, f recent.Figures) figuresView {
 	view := figuresView{
-		Source: f.Source, Runs: f.Runs, PerMinute: "–", Failed: "–", P50: "–", P95: "–",
+		Source: f.Source, Runs: grouped(int64(f.Runs)), PerMinute: "–", Failed: "–", P50: "–", P95: "–",
 		In: tokens(f.Usage.Input), Out: tokens(f.Usage.Output), TokensOf: tokensOf(f),
 	}
 	if rate, known := o.PerMinute(f); known {
