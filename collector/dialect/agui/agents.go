@@ -85,11 +85,12 @@ type steps struct {
 	open           []step
 	within         map[string]int // the number of open steps by their parent
 	started        int
-	missedInternal bool // an internal step is not in open
+	ordinary       wire.Set[string] // names of ordinary steps
+	missedInternal bool             // an internal step is not in open
 
 	// workedInternally is set after work of an internal agent or step, until something begins that leaves.
 	workedInternally bool
-	endedInternally  bool // likewise, after the end of an internal step: LangGraph's adapter asks the question of a node after its step
+	endedInternally  bool // likewise, after the end of an internal step: adapters ask the question of a node after its step, or those around it
 
 	failedInternally bool // an internal node has failed
 }
@@ -124,7 +125,7 @@ func (s *steps) current(owner string) (agent, bool) {
 	found, any := agent{}, false
 	for i := range s.open {
 		open := &s.open[i]
-		if open.owner != owner || open.id != "" && s.within[open.id] > 0 {
+		if open.owner != owner || s.isAround(open) {
 			continue
 		}
 		if any {
@@ -157,16 +158,19 @@ func (s *steps) end(i int) {
 	s.open = slices.Delete(s.open, i, i+1)
 }
 
-// areInternal reports whether any and whether all of an owner's open steps are internal.
+// areInternal reports whether any of an owner's open steps is internal, and whether all are that are not stated to be around others.
 func (s *steps) areInternal(owner string) (anyOne, all bool) {
 	all = true
-	for _, open := range s.open {
-		if open.owner == owner {
-			anyOne, all = anyOne || open.isInternal, all && open.isInternal
+	for i := range s.open {
+		if open := &s.open[i]; open.owner == owner {
+			anyOne, all = anyOne || open.isInternal, all && (open.isInternal || s.isAround(open))
 		}
 	}
 	return anyOne, anyOne && all
 }
+
+// isAround reports whether an open step is stated to be around other open steps.
+func (s *steps) isAround(open *step) bool { return open.id != "" && s.within[open.id] > 0 }
 
 // owner returns the id of the subagent or nested run that a frame belongs to, or "" for the run
 // itself.
@@ -235,6 +239,10 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	if above := d.steps.byID(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
+		begun.isInternal = begun.isInternal || above.isInternal
+	}
+	if !begun.isInternal && !d.startWithheld {
+		d.steps.ordinary.Add(name)
 	}
 	d.steps.begin(begun)
 	begun.agent.apply(b)
@@ -252,7 +260,7 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 		end.Error = event.AgentError
 	}
 	d.steps.workedInternally = d.steps.workedInternally || d.steps.open[i].isInternal
-	d.steps.endedInternally = d.steps.open[i].isInternal
+	d.steps.endedInternally = d.steps.endedInternally || d.steps.open[i].isInternal
 	d.steps.end(i)
 }
 

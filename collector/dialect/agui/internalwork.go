@@ -114,8 +114,13 @@ func (d *decoder) isInternalStep(start strictjson.Value) bool {
 
 // worksInternally reports whether a step of an owner is open that is internal, or an internal agent has taken over.
 func (d *decoder) worksInternally(owner string) bool {
+	return d.isInStep(owner) || d.hasTransferred(owner)
+}
+
+// isInStep reports whether a step of an owner is open that is internal, or may be.
+func (d *decoder) isInStep(owner string) bool {
 	isOpen, _ := d.steps.areInternal(owner)
-	return isOpen || d.steps.missedInternal || d.hasTransferred(owner)
+	return isOpen || d.steps.missedInternal
 }
 
 // hasTransferred reports whether an owner is the run itself, and an internal agent has taken over, or may have. The name in the

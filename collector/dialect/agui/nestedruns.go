@@ -15,6 +15,14 @@ func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool
 	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
 }
 
+// stepOwner returns the owner of the steps of a run: that of the run itself has no ID.
+func (d *decoder) stepOwner(run string) string {
+	if run == d.run {
+		return ""
+	}
+	return run
+}
+
 func (d *decoder) startNested(run, parent string, b *event.Batch) {
 	if d.startWithheld && !d.isWithheldRun(parent) {
 		d.hideOpenAnswers()

@@ -2,14 +2,27 @@ package agui
 
 import (
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// isInOpenWork reports whether a frame that names no agent counts as the work of an internal agent or step, because that is surely open.
+// isInOpenWork reports whether a frame that names no agent may be the work of an internal agent or step, because one is surely open. The
+// order of steps does not say which of them are within others and which are beside them, so one internal step is enough.
 func (d *decoder) isInOpenWork(v strictjson.Value) bool {
 	owner := d.owner(v)
-	_, isInStep := d.steps.areInternal(owner)
-	return isInStep || d.hasTransferred(owner) || d.mayBeDelegated(v)
+	return d.isInStep(owner) && !d.namesOrdinaryStep(v) || d.hasTransferred(owner) || d.mayBeDelegated(v)
+}
+
+// namesOrdinaryStep reports whether an application's value in a frame names the agent of an ordinary step as its own.
+func (d *decoder) namesOrdinaryStep(v strictjson.Value) bool {
+	for _, member := range [...]string{"value", "content"} {
+		for name, agent := range decoded(v.Get(member)).Members() {
+			if lenient.MatchesAny(name.Text(), agentMembers) && d.steps.ordinary.Contains(d.name(agent)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isAskedElsewhere reports whether the stream shows that a question is not of the internal work that is open: LangChain's events placed it,

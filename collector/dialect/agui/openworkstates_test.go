@@ -8,18 +8,22 @@ import (
 
 // openWork are frames after which the work of an internal agent or step is surely open.
 var openWork = map[string][]string{
-	"a step":       {`{"type":"STEP_STARTED","stepName":"internal_x"}`},
-	"a task":       toolCall("c", "task", `{"subagent_type":"internal_x"}`, "")[:3],
-	"a delegation": toolCall("c", "delegate_task_to_member", `{"member_id":"internal_x"}`, "")[:2],
-	"a transfer":   toolCall("c", "transfer_to_agent", `{"agent_name":"internal_x"}`, `{"result":null}`),
+	"a step":                {`{"type":"STEP_STARTED","stepName":"internal_x"}`},
+	"a wrapped step":        {`{"type":"STEP_STARTED","stepName":"superstep:1"}`, `{"type":"STEP_STARTED","stepName":"internal_x"}`},
+	"a step beside another": {`{"type":"STEP_STARTED","stepName":"internal_x"}`, `{"type":"STEP_STARTED","stepName":"editor"}`},
+	"a task":                toolCall("c", "task", `{"subagent_type":"internal_x"}`, "")[:3],
+	"a delegation":          toolCall("c", "delegate_task_to_member", `{"member_id":"internal_x"}`, "")[:2],
+	"a transfer":            toolCall("c", "transfer_to_agent", `{"agent_name":"internal_x"}`, `{"result":null}`),
 }
 
 // workEnds are frames that end that work.
 var workEnds = map[string][]string{
-	"a step":       {`{"type":"STEP_FINISHED","stepName":"internal_x"}`, `{"type":"STEP_STARTED","stepName":"writer"}`},
-	"a task":       toolCall("c", "", "", "done")[3:],
-	"a delegation": toolCall("c", "", "", "done")[3:],
-	"a transfer":   toolCall("e", "transfer_to_agent", `{"agent_name":"root"}`, `{"result":null}`),
+	"a step":                {`{"type":"STEP_FINISHED","stepName":"internal_x"}`, `{"type":"STEP_STARTED","stepName":"writer"}`},
+	"a wrapped step":        {`{"type":"STEP_FINISHED","stepName":"internal_x"}`, `{"type":"STEP_FINISHED","stepName":"superstep:1"}`, `{"type":"STEP_STARTED","stepName":"writer"}`},
+	"a step beside another": {`{"type":"STEP_FINISHED","stepName":"internal_x"}`, `{"type":"STEP_FINISHED","stepName":"editor"}`, `{"type":"STEP_STARTED","stepName":"writer"}`},
+	"a task":                toolCall("c", "", "", "done")[3:],
+	"a delegation":          toolCall("c", "", "", "done")[3:],
+	"a transfer":            toolCall("e", "transfer_to_agent", `{"agent_name":"root"}`, `{"result":null}`),
 }
 
 const (

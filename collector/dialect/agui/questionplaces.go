@@ -123,7 +123,7 @@ func isNumber(segment string) bool {
 // placeQuestion remembers a question if a graph asks it that is internal, or the run's graph in an internal step. While a call delegates to
 // an internal agent, a question may be of that one unless its graph is that of another: of hidden subagents no other event names the graph.
 func (d *decoder) placeQuestion(id string, at place, event strictjson.Value) {
-	_, isStep := d.steps.areInternal("")
+	isStep, _ := d.steps.areInternal("")
 	isStep = isStep && !at.isInner && !d.questions.placed.Contains(id)
 	switch d.questions.placed.Add(id); {
 	case at.isInternal || isStep || d.isInternalEvent:

@@ -196,7 +196,7 @@ func (d *decoder) mustEnd(k *kind, this key) bool {
 // runStarted remembers a withheld top-level run, after it has reset the state of the run before.
 func (d *decoder) checkRun(f dialect.Frame) verdict {
 	run, parent, nested := d.nestedRun(f.JSON)
-	if nested && (d.runWithheld || d.filtered) || d.isWithheldRun(parent) {
+	if nested && (d.runWithheld || d.filtered || d.worksInternally(d.stepOwner(parent))) || d.isWithheldRun(parent) {
 		d.withhold(key{entity: entitySubagent, id: run})
 		return verdictInternal
 	}
