@@ -112,12 +112,13 @@ func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 func (r *Reader) ReportComments(on bool) { r.reportComments = on }
 
 // BeforeGrow makes the reader call a function, with the new size in bytes, before its buffer grows to
-// more than 64 KiB. The source is not read while the function blocks.
+// more than 64 KiB. The source is not read while the function blocks. Detach does not call it.
 func (r *Reader) BeforeGrow(wait func(size int)) { r.beforeGrow = wait }
 
 // Detach gives the caller the data of f, which Next has just returned, together with the buffer that
-// holds it: the data stays valid. The reader continues with a small buffer. ID and Event still belong to
-// the reader.
+// holds it: the data stays valid. The reader continues with a buffer for the bytes after the frame. This
+// buffer may be as large as the old one, but Detach does not call BeforeGrow: f must not wait. ID and
+// Event still belong to the reader.
 func (r *Reader) Detach(f Frame) Frame {
 	f.Data = r.buf[r.data:r.dataEnd] // with the capacity of the buffer, so that the caller can count its memory
 	from := r.line
