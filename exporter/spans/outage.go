@@ -8,7 +8,7 @@ import (
 
 // outage is a period in which the backend accepts no spans. It ends when all spans that were queued at the
 // first success have left the queue. One success is not enough: a backend that accepts one batch and fails at
-// the next has not recovered.
+// the next has not recovered. A batch that is rejected as a whole is no success.
 type outage struct {
 	active  bool // an attempt has failed, and this was logged
 	began   time.Time
@@ -20,9 +20,10 @@ type outage struct {
 // quietPeriod is the time without a rejection after which the next one is logged.
 const quietPeriod = 10 * time.Minute
 
-// settle records that n queued spans have left the queue. It reports whether the outage is over.
-func (o *outage) settle(n, queued int) (over bool) {
-	if !o.active {
+// settle records that n queued spans have left the queue, of which the backend accepted some. It reports whether the outage
+// is over.
+func (o *outage) settle(n, accepted, queued int) (over bool) {
+	if !o.active || o.backlog == 0 && accepted == 0 {
 		return false
 	}
 	if o.backlog == 0 {
@@ -67,7 +68,7 @@ func (p *Processor) settle(n int, v otlp.Result) {
 		p.mu.Unlock()
 		return
 	}
-	over := p.outage.settle(n, len(p.queue))
+	over := p.outage.settle(n, n-v.Rejected, len(p.queue))
 	p.remove(n)
 	p.cause = ""
 	p.exported += uint64(n - v.Rejected)

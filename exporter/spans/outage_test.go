@@ -155,6 +155,30 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
+// TestOutageEndsWithASuccess checks that a backend that returns and rejects all spans ends no outage before it accepts some.
+func TestOutageEndsWithASuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := status.Error(codes.Unauthenticated, "hunter2 is not your token")
+		b := &backend{answer: inTurn(errDown, refused, refused, errDown)}
+		s, j := logged(t, 100)
+		p := NewProcessor(b, s)
+		for range 4 {
+			hand(p, 0, 5)
+			time.Sleep(time.Minute)
+		}
+		tried := b.tried()
+		want := []string{
+			downLine + `err="connection refused" queue=100`, rejectLine + `err="gRPC status Unauthenticated" dropped=5`,
+			backLine + fmt.Sprintf("after=%s waited=5 dropped=10", tried[4].Sub(tried[0]).Round(time.Millisecond)),
+		}
+		if diff := cmp.Diff(want, j.all()); diff != "" {
+			t.Errorf("the log (-want +got):\n%s", diff)
+		}
+		check(t, p, 10, 0, 0, 10, 0)
+		shut(t, p, time.Second)
+	})
+}
+
 // TestRejectionIsTold checks that a rejection is logged once per quietPeriod.
 func TestRejectionIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
