@@ -138,6 +138,8 @@ func (c *checker) checkCustomPaths(paths map[string]string, known []string, key 
 		if slices.Contains(members, "") || len(members) > maxMembers || len(text) > maxCustomPath || strings.ContainsFunc(text, unprintable) {
 			c.report.invalid(join(key, name), fmt.Sprintf("%.60q is not a path", text),
 				fmt.Sprintf("give up to %d names of members, from the outermost to the innermost, with a dot between two", maxMembers))
+		} else if strings.Contains(text, "[") {
+			c.report.invalid(join(key, name), fmt.Sprintf("%.60q leads into a list, where no value can be read", text), "give the path of a value that is in no list")
 		}
 	}
 }

@@ -38,6 +38,8 @@ var invalid = map[string][]string{
 		`17: sources[0].custom.frames.c.paths.type: there is no such path here; use one of name, call, result, status, run, session, agent, time`,
 		`18: sources[0].custom.frames.d.means: missing; use one of run_started, answer, tool_ended`,
 		`19: sources[0].custom.frames.e.names: unknown key; the keys here are means, paths`,
+		`20: sources[0].custom.frames.f.paths.agent: "agents[*]" leads into a list, where no value can be read; give the path of a value that is in no list`,
+		`20: sources[0].custom.frames.f.paths.text: "choices[0].text" leads into a list, where no value can be read; give the path of a value that is in no list`,
 	},
 	"custom-empty":   {`6: sources[0].custom.frames: there is no frame; give each type of frame that the agent sends, with what it means`},
 	"date-for-text":  {`2: sources[0].name: expected text, found the date 2024-05-01; put it in quotes`},
