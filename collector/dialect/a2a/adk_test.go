@@ -36,6 +36,7 @@ const usage = `,"adk_usage_metadata":{"promptTokenCount":3.0,"candidatesTokenCou
 
 // TestADKEvents checks the metadata that ADK agents add to the protocol.
 func TestADKEvents(t *testing.T) {
+	const uuid, inJavaScript = "adk-11111111-2222-4333-8444-555555555555", `,"adk_is_long_running":false`
 	const (
 		args  = `{"agent_name":"x"}`
 		model = `model_ended input=3 output=2`
@@ -62,6 +63,17 @@ func TestADKEvents(t *testing.T) {
 			`working agent="a"; ` + model + `; tool_started name="code_execution" {"code":"1 / 0","language":"PYTHON"}`,
 			`working agent="a"; tool_ended name="code_execution" tool_error code="OUTCOME_FAILED" settled {"outcome":"OUTCOME_FAILED","output":"x"}`,
 			`artifact-update agent="a"; artifact id="a" other bytes=2 complete; text "hi"`,
+		}},
+		{"an event that JavaScript sends again", []string{
+			piece("a", calls(uuid, "f", false), last+adkEvent(inJavaScript+usage)), piece("b", toolResult(uuid, "f", `{"x":1}`), last+adkEvent(inJavaScript)),
+			piece("c", text("hm")+","+calls(uuid, "f", false), last+adkEvent(inJavaScript+usage)), piece("d", text("hm")+","+calls(uuid, "f", false)+","+calls("c", "f", false), last+adkEvent(inJavaScript)),
+			piece("e", calls("c", "f", false), last+adkEvent(inJavaScript)),
+		}, []string{
+			`calls agent="a"; ` + model + `; tool_started name="f" call="` + uuid + `" ` + args,
+			`results agent="a"; tool_ended name="f" call="` + uuid + `" {"x":1}`,
+			`artifact-update; other`,
+			`artifact-update agent="a"; artifact id="d" other bytes=2 complete; text "hm"; tool_started name="f" call="` + uuid + `" reuses_id ` + args + `; tool_started name="f" call="c" ` + args,
+			`calls agent="a"; other`,
 		}},
 		{"a summary of the session", []string{
 			piece("s", text("hi"), last+`,"metadata":{"adk_author":"system","adk_invocation_id":""}`),

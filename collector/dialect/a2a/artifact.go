@@ -13,7 +13,10 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	t.seen = true
 	m := readADKMetadata(v.Get("metadata"), artifact.Get("metadata"))
 	m.inArtifact = true
-	d.setSpeaker(t, m, b)
+	isRepeat := d.repeatsCalls(t, m, artifact)
+	if !isRepeat {
+		d.setSpeaker(t, m, b)
+	}
 	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: wire.MayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
 	parts := d.withFrame(partsOfArtifact(artifact, wire.IsMarkedThought(v)))
 	m.isEvent = m.isEvent || write.Complete && !write.Append && t.isLastEvent(parts)
@@ -26,6 +29,9 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 		b.Type = typeAside
 	}
 	t.resume(b)
+	if isRepeat {
+		return
+	}
 	id := d.name(artifact.Get("artifactId"))
 	piece := m.isEvent && !m.hasPartial && mayBePiece(parts) && (!write.Complete || write.Append && t.artifact(id).isIncomplete())
 	if b.Partial = m.partial || piece && !write.Complete; !b.Partial {

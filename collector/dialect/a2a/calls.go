@@ -113,6 +113,22 @@ func (u update) adkMetadata() adkMetadata {
 	return readADKMetadata(u.body.Get("metadata"), u.body.Get("status").Get("message").Get("metadata"), u.body.Get("artifact").Get("metadata"))
 }
 
+// repeatsCalls reports whether an artifact has a whole event again, perhaps without its thoughts, as JavaScript's servers send it. They do not
+// send its ID, so its calls show it: no other event has a call with the same UUID.
+//
+// Source: dist/esm/context/trajectory_thought_pruning_compactor.js of @google/adk 2.0.
+func (d *decoder) repeatsCalls(t *task, m adkMetadata, artifact strictjson.Value) bool {
+	calls, repeated := 0, 0
+	for p := range partsOfArtifact(artifact, false).all() {
+		if id := dialect.Name(p.data.Get("id").String()); p.kind == partCall && !p.streamed {
+			if calls++; wire.IsUnique(id) && len(t.calls[id]) > 0 {
+				repeated++
+			}
+		}
+	}
+	return m.hasAllCalls && !m.partial && calls > 0 && repeated == calls
+}
+
 // addPauses reports the calls that wait for a confirmation or a credential. It runs before the
 // responses are read: the response of such a call contains an error text that is not an error.
 func (t *task) addPauses(m adkMetadata, b *event.Batch) {

@@ -32,6 +32,7 @@ type decoder struct {
 	remoteErrors        wire.ErrorTexts      // errors of remote agents
 	withheld            withheld
 	workflows           wire.Set[string] // names of resumable workflows
+	history             eventHistory
 }
 
 // maxSpeakers limits the speakers that are remembered per stream. Frames of further speakers are decoded
@@ -77,13 +78,17 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	fr.interpret()
 	first := d.run == ""
-	b.Run = d.runID(fr.invocation)
+	if fr.isRepeat = d.history.repeats(fr); fr.isRepeat {
+		b.Run = d.run
+	} else {
+		b.Run = d.runID(fr.invocation)
+	}
 	user := wire.IsUser(fr.author)
 	fr.remote = readRemote(b, fr.customMetadata, user)
 	isSummary := fr.isSummary()
 	b.Branch = d.name(fr.branch)
 	switch {
-	case user, isSummary:
+	case user, isSummary, fr.isRepeat:
 	case first && fr.isPlugin():
 		b.Place = &event.Place{Root: event.RootSilent}
 	case d.readWorkflowRecord(fr):
@@ -104,10 +109,15 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 			d.places.AddOutput(d.text(path, wire.MaxPath))
 		}
 	}
-	b.Time = wire.Time(fr.timestamp)
+	if b.Time = d.history.lastTime; !fr.isRepeat {
+		b.Time = wire.Time(fr.timestamp)
+		d.history.lastTime = b.Time
+	}
 	d.noteOrder(fr, user, b)
 	b.Partial = isTrue(fr.partial)
-	b.Statements = fr.statements(b)
+	if !fr.isRepeat {
+		b.Statements = fr.statements(b)
+	}
 	if b.Agent == d.transferTarget {
 		d.transferTarget = ""
 	}
@@ -124,7 +134,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	b.Type = fr.typeOf(b.Type == typeWrapped)
 	d.withheld.check(fr, b)
 	switch {
-	case isSummary:
+	case isSummary, fr.isRepeat:
 		b.Add(event.KindOther)
 	case user:
 		d.addResponses(fr, b)

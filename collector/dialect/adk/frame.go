@@ -37,6 +37,7 @@ type frame struct {
 	waitsAgain     bool   // the event repeats a call for whose response a remote agent waits
 	lacksModel     bool   // the speaker is a function or a workflow, or relays the answer of a remote agent
 	isRecord       bool   // see readWorkflowRecord
+	isRepeat       bool   // the event repeats an earlier one
 	isStep         bool   // the author is an unnamed step of the container that the path names
 	followsSection bool   // the last event was a section of the speaker's response, whose usage is still unknown (see lacksUsage)
 }

@@ -154,3 +154,68 @@ func TestSummaries(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedEvents checks that an event counts once if it comes again, without its thoughts.
+func TestRepeatedEvents(t *testing.T) {
+	at := func(run, id, time, parts string) string {
+		return fmt.Sprintf(`{"invocationId":%q,"author":"a","id":%q,"timestamp":%s,%s,%s,"content":{"parts":[%s]}}`, run, id, time, used, stop, parts)
+	}
+	first := at("e-1", "x", "1", thought+","+call)
+	for name, c := range map[string]struct{ frame, want string }{
+		"the event":               {first, "other"},
+		"without its thought":     {at("e-1", "x", "1", call), "other"},
+		"of an older run":         {at("e-0", "x", "1", call), "other"},
+		"another ID":              {at("e-1", "y", "1", call), ended + `; tool_started name="look" call="c1" {}`},
+		"another time":            {at("e-1", "x", "2", call), ended + `; tool_started name="look" call="c1" {}`},
+		"other parts":             {at("e-1", "x", "1", hi), ended + `; text "hi"; final`},
+		"a piece of the same ID":  {strings.Replace(at("e-1", "x", "1", call), "{", "{"+partial+",", 1), "model_started"},
+		"the event without an ID": {strings.Replace(first, `"id":"x",`, "", 1), ended + `; thought "hm"; tool_started name="look" call="c1" {}`},
+	} {
+		for spelling, s := range map[string]*event.Stream{"a recording": {}, "an answer": {SingleRun: true}} {
+			lines := strings.Split(factsOf(s, first, by(parts(answer)), c.frame), "\n")
+			if got := lines[2]; got != c.want {
+				t.Errorf("%s, in %s: it decodes to %s, want %s", name, spelling, got, c.want)
+			}
+		}
+	}
+	if got := headersOf(&event.Stream{}, first, at("e-2", "z", "3", hi), at("e-1", "x", "1", call))[2]; got != `3 event run="e-2"` {
+		t.Errorf("a repeated event decodes to %s", got)
+	}
+}
+
+// TestRepeatedEventsOfSessions checks that an event counts once in the answers to all requests of a session.
+func TestRepeatedEventsOfSessions(t *testing.T) {
+	states := new(event.States)
+	decodes := func(session string, frames ...string) (last string) {
+		d := Dialect{}.New(&event.Stream{SingleRun: true, States: states, Identity: event.Identity{Session: session}})
+		for _, frame := range frames {
+			b := &event.Batch{Table: &table, JSON: value(t, frame)}
+			d.Decode(dialect.Frame{JSON: b.JSON}, b)
+			last = fmt.Sprintf("%s %s %v %d", b.Run, b.Agent, b.Has(event.KindModelEnded), max(b.Time.Unix(), 0))
+		}
+		d.(dialect.Closer).Close()
+		return last
+	}
+	many := make([]string, 2*maxHistory)
+	for i := range many {
+		many[i] = by(fmt.Sprintf(`"id":"%d",`, i) + used + "," + parts(hi))
+	}
+	decodes("s", many...)
+	const next = `{"invocationId":"e-2","author":"a","id":"x","timestamp":1700000005,` + used + `,"content":{"parts":[` + hi + `]}}`
+	for _, c := range []struct {
+		session string
+		frames  []string
+		want    string
+	}{
+		{"s", many[len(many)-1:], "  false 0"},
+		{"s", many[len(many)-maxHistory:][:1], "  false 0"},
+		{"s", []string{many[len(many)-1], next}, "e-2 a true 1700000005"},
+		{"s", []string{strings.Replace(next, `"x"`, `"y"`, 1), many[len(many)-1]}, "e-2  false 1700000005"},
+		{"s", many[:1], "e-1 a true 0"},
+		{"other", many[len(many)-1:], "e-1 a true 0"},
+	} {
+		if got := decodes(c.session, c.frames...); got != c.want {
+			t.Errorf("in session %s, %s decodes to %q, want %q", c.session, c.frames, got, c.want)
+		}
+	}
+}

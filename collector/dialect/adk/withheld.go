@@ -76,7 +76,7 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 		w.texts.Add(b, fr.errorMessages()...)
 	}
 	b.PublicForm = isOfOpen || fr.hasError() && w.mayQuote(append(fr.errorMessages(), fr.errorCode)...) || w.isInResultOf(fr)
-	if fr.answers(b) {
+	if fr.answers(b) && !fr.isRepeat { // a repeat is not the latest answer
 		w.values.SetAnswer(b.Internal || isFiltered, fr.author.String(), fr.branch, fr.nodeInfo.Get("path"))
 	}
 	if b.Internal || isFiltered {
