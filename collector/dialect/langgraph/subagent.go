@@ -107,8 +107,7 @@ func (d *decoder) withholdInternalCalls(message strictjson.Value) (ids map[strin
 	}
 	d.cutContinuations(message, continued)
 	for _, c := range callsOf(message) {
-		id := d.name(c.First("call_id", "id"))
-		if _, is := ids[id]; is && id != "" || mayName(&d.withheld, c.First(answeredMembers...)) {
+		if mayName(&d.withheld, c.First(answeredMembers...)) {
 			d.cutCall(c)
 		}
 	}
