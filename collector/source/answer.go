@@ -60,6 +60,7 @@ type answerWriter struct {
 	request    *requestBody
 	clientCtx  context.Context // done when the client has left
 	span       *serverSpan     // nil if the request has none
+	begun      bool            // the header of the agent's answer was written
 	complete   bool            // the whole answer was sent
 	restricted bool            // the policy public limits the answer
 }
@@ -72,6 +73,14 @@ func newAnswerWriter(w http.ResponseWriter, r *http.Request, body *requestBody) 
 func (w *answerWriter) fail(why string) {
 	if w.span != nil {
 		w.span.fail(why)
+	}
+}
+
+// flushBroken sends the header of an answer that breaks off before its body begins. ReverseProxy sends it in another
+// goroutine, perhaps too late: then the server would close the connection without a status.
+func (w *answerWriter) flushBroken() {
+	if w.begun && !w.complete {
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
 	}
 }
 
@@ -95,6 +104,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		w.span.recordStatus(status)
 	}
 	if header := w.Header(); status >= http.StatusOK {
+		w.begun = true
 		if !w.request.isComplete() {
 			header.Set("Connection", "close")
 		}

@@ -78,6 +78,23 @@ func rawAnswer(t *testing.T, address string) string {
 	return string(got)
 }
 
+// TestHeaderOfBrokenAnswer checks that the client gets the status of an answer that breaks off before its body begins.
+func TestHeaderOfBrokenAnswer(t *testing.T) {
+	eachRelay(t, func(t *testing.T, newFilter func() source.Filter) {
+		address, _ := startFiltered(t, &proxyRecorder{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			stream(w, "")
+			panic(http.ErrAbortHandler)
+		}), 0, newFilter)
+		for range 200 {
+			if resp := post(t, address, request); resp.StatusCode != http.StatusOK {
+				t.Fatal(resp.Status)
+			} else if _, err := io.ReadAll(resp.Body); err == nil {
+				t.Fatal("the answer is complete")
+			}
+		}
+	})
+}
+
 func zipped(t *testing.T, plain string) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -203,6 +203,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.restricted = granted != permitAll
 	f := &forwardedRequest{body: body, granted: granted, disconnecter: &disconnecter{writer: w, cancel: done}}
 	defer f.disconnecter.release()
+	defer answer.flushBroken()
 	switch {
 	case found.dialects != nil:
 		p.active.Add(1)
