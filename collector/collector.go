@@ -92,7 +92,7 @@ func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(P
 	defer func() { c.sink.Close(s, end, now()) }()
 	defer d.closeDecoder() // not at the end of a connection: the next one may continue a run
 	var at Position
-	for {
+	for reconnects := false; ; reconnects = true {
 		in, err := connect(at)
 		switch {
 		case errors.Is(err, io.EOF):
@@ -103,7 +103,9 @@ func (c *Collector) Follow(s *event.Stream, now func() time.Time, connect func(P
 			return err
 		}
 		in.End = func() event.End { return event.EndShutdown } // a cut frame is not an error: the agent sends it again
-		d.resume(in)
+		if d.resume(in); reconnects {
+			d.catchUp.start(now())
+		}
 		at = Position{}
 		for b, err := d.nextOfConnection(); err == nil; b, err = d.nextOfConnection() {
 			at.Frames++

@@ -34,7 +34,8 @@ type StreamDecoder struct {
 	decoder  dialect.Decoder // nil while the dialect is unknown
 	table    *event.Table
 	last     *event.Batch // nil if there is none or it was detached
-	turn     budget.Turn  // while a large frame is decoded and used
+	catchUp  catchUp
+	turn     budget.Turn // while a large frame is decoded and used
 	session  string
 	offset   int64 // of the end of the frame or comment that Next returned last
 
@@ -63,6 +64,9 @@ type pendingFrame struct {
 // rejected from that frame on.
 func (c *Collector) Decode(s *event.Stream, in Input, names ...string) *StreamDecoder {
 	d := &StreamDecoder{settings: c.settings, stream: s, input: in, reader: sse.NewReader(in, c.settings.MaxFrame)}
+	if s.JoinedRun+s.JoinedSession != "" {
+		d.catchUp.start(time.Time{})
+	}
 	d.reader.ReportComments(in.ReportComments)
 	d.reader.BeforeGrow(in.BeforeGrow)
 	var named, others []dialect.Dialect
@@ -253,6 +257,7 @@ func (d *StreamDecoder) begin(frame sse.Frame, received time.Time) *event.Batch 
 	} else {
 		d.last.Begin(d.stream, frame, received)
 	}
+	d.last.Replayed = d.catchUp.includes(received)
 	return d.last
 }
 

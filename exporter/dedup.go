@@ -232,6 +232,9 @@ func (s *Deduplicator) Close(stream *event.Stream, end event.End, at time.Time) 
 	if !r.agentEndedAt.IsZero() {
 		end, at = event.EndOfStream, r.agentEndedAt
 	}
+	if l.replaying && end != event.EndClientLeft {
+		at = time.Time{} // the run may have ended when no stream of it was open
+	}
 	s.next.Close(r.stream, end, at)
 }
 

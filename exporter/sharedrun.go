@@ -32,6 +32,7 @@ type listener struct {
 
 	missedStart  bool // it has continued something that began before the stream
 	lastWholeNew bool // its last frame that is no piece was new
+	replaying    bool // all its frames may have been sent when no stream of the run was open
 }
 
 // replays reports whether the stream may bring frames from before it was opened.
@@ -45,7 +46,9 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 	if len(r.listeners) >= maxListeners {
 		return nil
 	}
+	joins := stream.JoinedRun != "" || stream.Replays || stream.JoinedSession != "" && len(r.frames) > 0
 	l := &listener{run: r, stream: stream, opened: opened}
+	l.replaying = joins && !slices.ContainsFunc(r.listeners, func(other *listener) bool { return !other.replaying })
 	if !l.replays() {
 		l.next = slices.IndexFunc(r.frames, func(f seenFrame) bool { return !f.at.Before(stream.OpenedAt) })
 		if l.next < 0 {
@@ -61,6 +64,8 @@ func (r *sharedRun) join(stream *event.Stream, opened bool) *listener {
 func (r *sharedRun) consume(l *listener, b *event.Batch, next event.Sink) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	l.replaying = l.replaying && b.Replayed
+	b.Replayed = l.replaying
 	if r.ignores(l, b) {
 		return true
 	}

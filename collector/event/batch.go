@@ -66,6 +66,7 @@ type Batch struct {
 	// is another request.
 	AwaitsInput bool
 
+	Replayed    bool   // the agent may have sent the frame earlier: on the run's streams, it comes before the first pause after a time without any
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
 	MissedStart bool   // the frame continues something that began before the stream
 	StreamError bool   // the frame is an error that may concern only its stream

@@ -239,7 +239,7 @@ func (m *Metrics) Consume(b *event.Batch) {
 			last.Set(seconds(b.Received))
 		}
 	}
-	if !b.Received.IsZero() && !b.Time.IsZero() {
+	if !b.Received.IsZero() && !b.Time.IsZero() && !b.Replayed {
 		f.lag().Observe(max(b.Received.Sub(b.Time).Seconds(), 0))
 	}
 }

@@ -118,7 +118,7 @@ func (r *openRun) beginAgent(b *event.Batch) *Operation {
 		return nil
 	}
 	cause, delayUnknown := r.causeOfAgent(b, above)
-	op.node = r.tracker.newNode(node{lane: b.Branch, follows: b.Follows, cause: cause, delayUnknown: delayUnknown})
+	op.node = r.tracker.newNode(node{lane: b.Branch, follows: b.Follows, cause: cause, delayUnknown: delayUnknown || r.mayLackCause(cause)})
 	op.startUnknown = op.node.delayUnknown
 	op.Branch, op.startStated, op.inUnknownCall = b.Branch, b.Has(event.KindAgentStarted), b.InUnknownCall
 	if b.Step == "" {

@@ -112,7 +112,7 @@ func (r *openRun) chat(e *event.Event, b *event.Batch, agent *Operation) *Operat
 	r.keepRequest(op, agent)
 	op.task = e.Task.ID
 	cause, delayUnknown := r.causeOfResponse(e, b, agent)
-	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested
+	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested || r.mayLackCause(cause)
 	op.askerUnknown = b.AgentUnknown && r.mayAsk(nil) > 1
 	return op
 }

@@ -10,10 +10,16 @@ import (
 // applyHeader sets the time and applies what the frame states regardless of its events.
 func (r *openRun) applyHeader(b *event.Batch) {
 	r.now = Timestamp{Frame: r.now.Frame + 1}
-	if r.Live {
-		r.now.At, r.lastActivity = b.Received, b.Received
-	} else {
+	switch {
+	case !r.Live:
 		r.now.At = b.Time
+	case b.Replayed:
+		r.lastActivity, r.lastReplayed = b.Received, r.now.Frame
+		if r.Root.Started == (Timestamp{}) {
+			r.Root.extendTo(Timestamp{b.Received, r.now.Frame}) // the run lasts from its first frame here
+		}
+	default:
+		r.now.At, r.lastActivity = b.Received, b.Received
 	}
 	r.Dialect, r.Session = cmp.Or(r.Dialect, b.Stream.Dialect), cmp.Or(r.Session, b.Session)
 	if r.ID == "" && !slices.Contains(r.aliases, b.Run) {
@@ -35,10 +41,15 @@ func (r *openRun) applyHeader(b *event.Batch) {
 
 // measureOffset updates ClockOffset.
 func (r *openRun) measureOffset(b *event.Batch) {
-	if !r.Live || b.Time.IsZero() || b.Received.IsZero() {
+	if !r.Live || b.Time.IsZero() || b.Received.IsZero() || b.Replayed {
 		return
 	}
 	if offset := b.Received.Sub(b.Time); !r.ClockOffsetKnown || offset < r.ClockOffset {
 		r.ClockOffset, r.ClockOffsetKnown = offset, true
 	}
+}
+
+// mayLackCause reports whether frames may be missing between a cause and what begins after it.
+func (r *openRun) mayLackCause(cause Timestamp) bool {
+	return r.lastReplayed > 0 && cause.Frame <= r.lastReplayed
 }

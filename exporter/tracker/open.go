@@ -16,6 +16,7 @@ type openRun struct {
 	streamState  *streamState
 	key          string // see runKey; "" until an id is needed
 	lastActivity time.Time
+	lastReplayed int // the last frame with event.Batch.Replayed, before which frames may be missing
 
 	now                Timestamp // of the current frame
 	counts             [3]int    // of operations, by OperationKind.rank

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -59,7 +60,7 @@ func (t *Tracker) endOverdue(b *event.Batch, state *streamState, own *openRun) {
 // time at which another one is due.
 func (t *Tracker) expireOverdue(now, next time.Time) time.Time {
 	for _, r := range slices.Clone(t.outcomesPending) {
-		due := r.endStatedAt.At.Add(outcomeWait)
+		due := cmp.Or(r.endStatedAt.At, r.lastActivity).Add(outcomeWait)
 		switch {
 		case !r.Live:
 		case !due.After(now):

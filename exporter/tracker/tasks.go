@@ -38,7 +38,7 @@ func (r *openRun) causeOfResponse(e *event.Event, b *event.Batch, agent *Operati
 	at, isKnown := r.tasks[e.Task.ID]
 	switch {
 	case isKnown:
-		if begun := agent.Started.At; !delayUnknown && cause.Frame > 0 && cause.At.Before(begun) {
+		if begun := agent.Started.At; !delayUnknown && !r.mayLackCause(cause) && cause.Frame > 0 && cause.At.Before(begun) {
 			agent.Started = cause // a task begins later than its agent
 		}
 		return at.last, at.answered

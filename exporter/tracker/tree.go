@@ -167,7 +167,7 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 		parent.node.runsSeveral = true
 	}
 	op.node.delayUnknown = op.node.delayUnknown || parent.runsSeveralIn(n.Lane)
-	op.startUnknown = op.node.delayUnknown
+	op.startUnknown = op.node.delayUnknown || r.mayLackCause(cause)
 	r.setPlace(op, key)
 	r.setLastInLane(op)
 	r.indexInvocation(op)
