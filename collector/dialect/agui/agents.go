@@ -300,6 +300,9 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 	if name == "" || name == user {
 		begun.name = subAgent
 	}
+	if open := d.calls.find(begun.within, d.owner(v)); open != nil && open.namesAgent() && !open.hasArgs {
+		open.announced = true
+	}
 	known := d.delegateOf(begun.within, begun.name)
 	d.listed.know(begun.within)
 	if known != nil {

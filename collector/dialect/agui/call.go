@@ -2,9 +2,7 @@ package agui
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -24,6 +22,9 @@ type call struct {
 	workEnded bool   // the delegate has ended, and the result is still to come
 	args      []byte // arguments received so far, if they are read
 	lacksArgs bool   // args lacks pieces that were not read
+	hasArgs   bool   // a transfer's or delegation's arguments are known as a whole
+	argsEnded bool   // the frame that ends them was read
+	isChunked bool   // no frame ends them
 	hidesArgs bool   // args lacks pieces that were withheld alone, see withholdPiece
 	isHidden  bool   // a frame of it was withheld
 	mayBeOver bool   // an unreadable frame may have been its result
@@ -33,32 +34,6 @@ type call struct {
 	target        string // the agent that the arguments of a transfer or delegation name, or ""
 	mayBeInternal bool   // that agent is, or may be, internal
 	areArgsCopied bool   // decoder.copies has the arguments as they are now
-}
-
-// delegate describes a function with which an agent makes another agent work within the call.
-type delegate struct {
-	argument string   // the argument with the other agent's name
-	endsLate bool     // the call's arguments end only after the other agent's work
-	refusals []string // prefixes of results that say that no agent worked; NAME stands for the other agent's name
-}
-
-// delegates maps names of functions to their descriptions: those of Agno's teams and of LangChain's
-// deep agents.
-//
-// Source: agno/team/_default_tools.py and _task_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of
-// deepagents 0.7 and of 1.14 for JavaScript, langgraph/prebuilt/tool_node.py of langgraph-prebuilt
-// 1.1.
-var delegates = map[string]delegate{
-	"delegate_task_to_member": {"member_id", true, []string{"Member with ID NAME not found in the team"}},
-	"execute_task":            {"member_id", true, []string{"Member with ID NAME not found", "Task with ID '", "Task ["}},
-	"task": {"subagent_type", false, []string{
-		"We cannot invoke subagent NAME because it does not exist",
-		"Error: invoked agent of type NAME, the only allowed types are",
-		"Error: Error: invoked agent of type NAME, the only allowed types are",
-		"You are a subagent and cannot delegate to another subagent.",
-		"Error invoking tool 'task' with kwargs", // the arguments do not fit
-		"Error: task is not a valid tool",
-	}},
 }
 
 // Limits of the arguments of a call. Arguments beyond them are not read.
@@ -88,11 +63,10 @@ func (c *call) namesAgent() bool {
 
 // arguments returns the arguments, or a value that does not exist if they are not whole.
 func (c *call) arguments() strictjson.Value {
-	var doc strictjson.Doc
-	if len(c.args) == 0 || len(c.args) > maxArgs || doc.Parse(c.args, maxArgsDepth) != nil {
+	if len(c.args) > maxArgs {
 		return strictjson.Value{}
 	}
-	return doc.Root()
+	return parseArgs(c.args)
 }
 
 // state reports that the call has started.
@@ -114,31 +88,27 @@ func (c *call) readTarget() {
 	if !c.namesAgent() {
 		return
 	}
-	c.target = ""
+	var args strictjson.Value
 	if bytes.HasSuffix(bytes.TrimSpace(c.args), []byte("}")) {
-		args := c.arguments()
-		named := wire.TransferTarget(args)
-		if argument := delegates[c.tool].argument; argument != "" {
-			named = args.Get(argument)
-		}
-		if name := dialect.Name(named.String()); name != user {
-			c.target = name
-		}
+		args = c.arguments()
 	}
-	c.mayBeInternal = lenient.IsInternal([]byte(c.target)) || len(c.args) > maxArgs && mayEncodeInternal(c.args)
+	c.setTarget(args)
+	c.mayBeInternal = c.mayBeInternal || len(c.args) > maxArgs && mayEncodeInternal(c.args)
 }
 
-// delegatesInternally reports whether the call makes an agent work that is internal, or may be. The work of a withheld call is internal.
-func (c *call) delegatesInternally() bool {
-	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs || c.isHidden)
-}
-
-// isRefused reports whether a result says that a delegation reached no agent. Agno 3 encodes a text as JSON.
-func (c *call) isRefused(content strictjson.Value) bool {
-	text := strings.TrimPrefix(content.String(), `"`)
-	return c.target != "" && slices.ContainsFunc(delegates[c.tool].refusals, func(refusal string) bool {
-		return strings.HasPrefix(text, strings.Replace(refusal, "NAME", c.target, 1))
-	})
+// setTarget sets the agent that the arguments of a transfer or delegation name. They do not exist if they are not whole.
+func (c *call) setTarget(args strictjson.Value) {
+	if c.hasArgs = args.Exists(); !c.hasArgs {
+		return
+	}
+	named := wire.TransferTarget(args)
+	if argument := delegates[c.tool].argument; argument != "" {
+		named = args.Get(argument)
+	}
+	if c.target = dialect.Name(named.String()); c.target == user {
+		c.target = ""
+	}
+	c.mayBeInternal = lenient.IsInternal([]byte(c.target))
 }
 
 // calls holds the open calls, in the order in which they started.
@@ -194,16 +164,20 @@ func (c *calls) end(id, owner string) (ended call) {
 // toolStart starts a call.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), turn: d.turnOf(d.name(v.Get("parentMessageId")))}
-	begun.caller = d.callerOf(v, begun.turn)
+	begun.caller, begun.isChunked = d.callerOf(v, begun.turn), b.Type == typeToolChunk
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	delete(d.answeredBySnapshot, begun.id)
 	d.listed.know(begun.id)
 	if open == nil {
 		d.missCall(&begun)
-		d.hideCall(d.calls.find(begun.id, begun.owner))
-		if known := d.calls.find(begun.id, begun.owner); known == nil || !known.unstated {
+		known := d.calls.find(begun.id, begun.owner)
+		d.hideCall(known)
+		if known == nil || !known.unstated {
 			begun.state(b)
+		}
+		if known != nil && known.namesAgent() {
+			known.args = nil // the arguments are repeated too
 		}
 		return
 	}
@@ -247,30 +221,6 @@ func (d *decoder) addArgs(open *call, piece strictjson.Value, b *event.Batch) {
 	}
 }
 
-// startDelegate makes the agent that a delegation names the speaker of the batch. Only the call's result reports that the
-// agent has finished.
-func (d *decoder) startDelegate(open *call, b *event.Batch) {
-	if delegates[open.tool].argument == "" {
-		return
-	}
-	d.hideInternalDelegate(open)
-	if d.setDelegate(open); !d.wholeCalls && open.delegate.name != "" {
-		open.delegate.apply(b)
-	}
-}
-
-// setDelegate sets the agent that a delegation names, if its arguments are whole.
-func (d *decoder) setDelegate(open *call) {
-	if delegates[open.tool].argument == "" || open.delegate.name != "" {
-		return
-	}
-	if member := open.target; member != "" {
-		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
-			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: cmp.Or(open.caller.branch, open.caller.parent)}
-		}
-	}
-}
-
 // toolEnd handles the end of a call's arguments. The call goes on until its result.
 func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 	open := d.calls.find(d.name(v.Get("toolCallId")), d.owner(v))
@@ -282,7 +232,7 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		open.state(b)
 	}
 	d.startDelegate(open, b)
-	open.workEnded = delegates[open.tool].endsLate
+	open.argsEnded, open.workEnded = true, delegates[open.tool].endsLate
 }
 
 // reportUnended reports the calls of the batch's agent whose arguments have not ended, because its work has. An agent without a

@@ -128,7 +128,7 @@ func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
 	isSame := message != "" && message == d.turn.message && !d.turn.isOver
 	isBeside := d.listed.beside.Contains(d.name(v.Get("toolCallId")))
 	return d.missedDelegation || len(d.memberRuns) > 0 || !isBeside && d.listed.mayGoOn() || slices.ContainsFunc(d.calls, func(open call) bool {
-		return open.delegatesInternally() && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
+		return d.mayDelegateInternally(&open) && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
 	})
 }
 

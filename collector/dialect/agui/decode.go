@@ -140,6 +140,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	if !k.isWork() && k.entity != entityStep && k.name != typeRaw {
 		d.hideNamedDelegates(v)
 	}
+	if k.name == typeToolResult {
+		d.hideAnswerOfUnknown(v)
+	}
 	verdict := d.checkStart(k, f)
 	isPiece := verdict == verdictPass && k.name != typeToolResult && (d.isInternalPiece(k, v) || d.isOfSecondStart(k, v))
 	if d.addPiece(k, v, isPiece); isPiece {

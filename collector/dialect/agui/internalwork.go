@@ -97,6 +97,9 @@ func (d *decoder) readWork(v strictjson.Value) {
 	d.readQuestions(event)
 	d.readToolEnd(event)
 	data := event.Get("data")
+	for _, call := range d.callsIn(data.Get("output")) {
+		d.learnTarget(call)
+	}
 	for _, message := range [...]strictjson.Value{data.Get("chunk"), data.Get("output")} {
 		if id := d.name(message.Get("id")); id != "" && !d.knownToClient.Contains(id) && d.isInternalEvent {
 			d.withheld.add(messageKey(id))
@@ -156,6 +159,7 @@ func (d *decoder) hideInternalDelegate(c *call) {
 // keep a call in different shapes.
 func (d *decoder) hideNamedDelegates(v strictjson.Value) {
 	anyObject(v, func(one strictjson.Value) bool {
+		d.learnTarget(one)
 		if id, isInternal := d.listedDelegate(one); isInternal {
 			d.hideAnswer(id)
 		} else if isInternalTool(d.listedTool(one)) {
@@ -173,7 +177,9 @@ func (d *decoder) listedDelegate(one strictjson.Value) (id string, isInternal bo
 	}
 	for _, args := range argTexts(one) {
 		c := call{tool: tool}
-		c.appendArgs(args)
+		if c.setTarget(parseArgs(args)); !c.hasArgs {
+			c.mayBeInternal = mayEncodeInternal(args)
+		}
 		isInternal = isInternal || c.delegatesInternally()
 	}
 	return d.memberOf(one, ownIDs), isInternal

@@ -40,7 +40,7 @@ func (d *decoder) mayQuote(failure strictjson.Value) bool {
 // mayQuoteOpen reports whether an error may quote the arguments or the work of a call without a result, or the work of an open run. Both
 // may have been open when the last run ended.
 func (d *decoder) mayQuoteOpen() bool {
-	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && open.delegatesInternally() })
+	isOpen := slices.ContainsFunc(d.calls, func(open call) bool { return open.isHidden || !open.isListed && d.mayDelegateInternally(&open) })
 	return isOpen || d.missedDelegation || len(d.memberRuns) > 0 || d.listed.mayGoOn() || slices.ContainsFunc(d.nestedRuns, d.isWithheldRun) || d.unanswered.Len() > 0 || d.ended && d.workLeft
 }
 

@@ -1,0 +1,120 @@
+package agui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// delegate describes a function with which an agent makes another agent work within the call.
+type delegate struct {
+	argument string   // the argument with the other agent's name
+	endsLate bool     // the call's arguments end only after the other agent's work
+	refusals []string // prefixes of results that say that no agent worked; NAME stands for the other agent's name
+}
+
+// delegates maps names of functions to their descriptions: those of Agno's teams and of LangChain's
+// deep agents.
+//
+// Source: agno/team/_default_tools.py and _task_tools.py of agno 2 and 3, deepagents/middleware/subagents.py of
+// deepagents 0.7 and of 1.14 for JavaScript, langgraph/prebuilt/tool_node.py of langgraph-prebuilt
+// 1.1.
+var delegates = map[string]delegate{
+	"delegate_task_to_member": {"member_id", true, []string{"Member with ID NAME not found in the team"}},
+	"execute_task":            {"member_id", true, []string{"Member with ID NAME not found", "Task with ID '", "Task ["}},
+	"task": {"subagent_type", false, []string{
+		"We cannot invoke subagent NAME because it does not exist",
+		"Error: invoked agent of type NAME, the only allowed types are",
+		"Error: Error: invoked agent of type NAME, the only allowed types are",
+		"You are a subagent and cannot delegate to another subagent.",
+		"Error invoking tool 'task' with kwargs", // the arguments do not fit
+		"Error: task is not a valid tool",
+	}},
+}
+
+// delegatesInternally reports whether the call makes an internal agent work, or may do so.
+func (c *call) delegatesInternally() bool {
+	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
+}
+
+// mayDelegateInternally is delegatesInternally for an open call. The work of a withheld call is internal. A call also counts if its arguments
+// are over and do not say which agent it makes work: LangGraph's adapter does not send arguments that a model states together with the name
+// of the function.
+//
+// Source: _handle_single_event in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
+func (d *decoder) mayDelegateInternally(c *call) bool {
+	how := delegates[c.tool]
+	if how.argument == "" || c.isHidden || c.delegatesInternally() {
+		return how.argument != ""
+	}
+	isOver := c.argsEnded || (c.isChunked || how.endsLate) && (d.turn.isOver || c.turn != d.turn.number) // for some no frame comes before the work
+	return isOver && !c.hasArgs && !c.announced
+}
+
+// learnTarget reads from a call in a list which agent an open call makes work, if the frames of the call do not say so.
+func (d *decoder) learnTarget(listed strictjson.Value) {
+	tool := d.listedTool(listed)
+	if delegates[tool].argument == "" {
+		return
+	}
+	open := d.calls.find(d.memberOf(listed, ownIDs), "")
+	if open == nil || open.hasArgs || open.tool != tool {
+		return
+	}
+	for _, text := range argTexts(listed) {
+		if args := parseArgs(text); args.Exists() && !open.mayBeInternal {
+			open.setTarget(args)
+		}
+	}
+}
+
+// parseArgs returns arguments, or a value that does not exist if they are no JSON.
+func parseArgs(text []byte) strictjson.Value {
+	var doc strictjson.Doc
+	if len(text) == 0 || doc.Parse(text, maxArgsDepth) != nil {
+		return strictjson.Value{}
+	}
+	return doc.Root()
+}
+
+// hideAnswerOfUnknown hides the result of a call of which it is not known which agent it makes work.
+func (d *decoder) hideAnswerOfUnknown(result strictjson.Value) {
+	if open := d.calls.find(d.name(result.Get("toolCallId")), d.owner(result)); open != nil && !open.isHidden && d.mayDelegateInternally(open) {
+		d.hideAnswer(open.id)
+	}
+}
+
+// isRefused reports whether a result says that a delegation reached no agent. Agno 3 encodes a text as JSON.
+func (c *call) isRefused(content strictjson.Value) bool {
+	text := strings.TrimPrefix(content.String(), `"`)
+	return c.target != "" && slices.ContainsFunc(delegates[c.tool].refusals, func(refusal string) bool {
+		return strings.HasPrefix(text, strings.Replace(refusal, "NAME", c.target, 1))
+	})
+}
+
+// startDelegate makes the agent that a delegation names the speaker of the batch. Only the call's result reports that the
+// agent has finished.
+func (d *decoder) startDelegate(open *call, b *event.Batch) {
+	if delegates[open.tool].argument == "" {
+		return
+	}
+	d.hideInternalDelegate(open)
+	if d.setDelegate(open); !d.wholeCalls && open.delegate.name != "" {
+		open.delegate.apply(b)
+	}
+}
+
+// setDelegate sets the agent that a delegation names, if its arguments are whole.
+func (d *decoder) setDelegate(open *call) {
+	if delegates[open.tool].argument == "" || open.delegate.name != "" {
+		return
+	}
+	if member := open.target; member != "" {
+		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
+			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: cmp.Or(open.caller.branch, open.caller.parent)}
+		}
+	}
+}
