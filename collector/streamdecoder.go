@@ -258,6 +258,7 @@ func (d *StreamDecoder) begin(frame sse.Frame, received time.Time) *event.Batch 
 		d.last.Begin(d.stream, frame, received)
 	}
 	d.last.Replayed = d.catchUp.includes(received)
+	d.last.Table = d.table
 	return d.last
 }
 

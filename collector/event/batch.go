@@ -167,9 +167,13 @@ func (b *Batch) empty() {
 }
 
 // Parse reads the frame's data as JSON nested at most depth levels deep and sets JSON. It returns
-// the reason for a failure, or "".
+// the reason for a failure, or "". Set Table before: its FreeMembers count.
 func (b *Batch) Parse(depth int) (refused Reason) {
-	b.JSON, refused = b.memory.parse(b.Frame.Data, depth)
+	var free []string
+	if b.Table != nil {
+		free = b.Table.FreeMembers
+	}
+	b.JSON, refused = b.memory.parse(b.Frame.Data, depth, free)
 	b.Names = NamesUnchecked
 	return refused
 }
@@ -236,7 +240,7 @@ func (b *Batch) Embedded(v strictjson.Value) strictjson.Value {
 	if v.Kind() != strictjson.String {
 		return v
 	}
-	if inner, refused := b.memory.parse(b.memory.text(v), maxEmbeddedDepth); refused == "" {
+	if inner, refused := b.memory.parse(b.memory.text(v), maxEmbeddedDepth, nil); refused == "" {
 		return inner
 	}
 	return v

@@ -229,3 +229,21 @@ func TestNameTexts(t *testing.T) {
 		t.Errorf("the messages are %q, want %q", got, want)
 	}
 }
+
+// TestCopiedValues adds a value of another batch that has names that differ only by case.
+func TestCopiedValues(t *testing.T) {
+	var other, b Batch
+	other.Begin(&Stream{}, sse.Frame{Data: []byte(`{"free":{"Q":1,"q":2}}`)}, time.Time{})
+	other.Table = &Table{FreeMembers: []string{"free"}}
+	if rejected := other.Parse(8); rejected != "" {
+		t.Fatal(rejected)
+	}
+	b.Begin(&Stream{}, sse.Frame{Data: []byte(`{}`)}, time.Time{})
+	e := b.Add(KindToolStarted)
+	if e.SetPayload(other.JSON.Get("free")); string(e.Payload().Raw()) != `{"Q":1,"q":2}` {
+		t.Errorf("the payload is %s", e.Payload().Raw())
+	}
+	if rejected := b.Parse(8); rejected != "" || b.Table != nil {
+		t.Errorf("without a table, the frame is rejected as %q", rejected)
+	}
+}

@@ -113,18 +113,21 @@ func (m *memory) text(v strictjson.Value) []byte {
 // value returns v, or a copy if v is not part of the batch.
 func (m *memory) value(v strictjson.Value) strictjson.Value {
 	if v.Exists() && !m.owns(v) {
-		v, _ = m.parse(m.copy(v.Raw()), maxDepth)
+		v, _ = m.parse(m.copy(v.Raw()), maxDepth, everywhere)
 	}
 	return v
 }
 
+// everywhere lets names differ only by case: a value that was parsed may have come from one of Table.FreeMembers.
+var everywhere = []string{""}
+
 // parse reads data, which must be part of the batch, into an unused document.
-func (m *memory) parse(data []byte, depth int) (strictjson.Value, Reason) {
+func (m *memory) parse(data []byte, depth int, free []string) (strictjson.Value, Reason) {
 	if m.docsInUse == len(m.docs) {
 		m.docs = append(m.docs, new(strictjson.Doc))
 	}
 	doc := m.docs[m.docsInUse]
-	if err := doc.Parse(data, depth); err != nil {
+	if err := doc.Parse(data, depth, free...); err != nil {
 		return strictjson.Value{}, Reason(err.(*strictjson.Error).Reason) //nolint:errorlint // Parse returns no other type
 	}
 	m.docsInUse++

@@ -3,7 +3,7 @@
 //
 // Parse rejects everything that RFC 8259 forbids, and also:
 //   - duplicate member names in one object, including names that are equal only under Unicode simple
-//     case folding ("KIND" and "kind")
+//     case folding ("KIND" and "kind"), except in the values of members that the caller lists
 //   - invalid UTF-8, and names with the escape of a half of a surrogate pair
 //   - a byte order mark
 //   - nesting beyond a limit
@@ -28,7 +28,10 @@
 // Time is linear in the size of any input: the hash of the tables has a new seed in each process.
 package strictjson
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Reason says which rule an input violates. The set is closed, so a Reason can be a label value.
 type Reason string
@@ -84,16 +87,23 @@ type Doc struct {
 	data  []byte
 	nodes []node
 	table []uint32 // name tables of the open objects, innermost last
-	key   []byte   // scratch: folded names
+	key   []byte   // scratch: the keys of names
 	err   Error
+
+	free   []string // see Parse
+	inFree bool     // the current value is in the value of one of free
 }
 
 // Parse parses data, one JSON value nested at most maxDepth levels deep: a scalar has depth 0 and `[]`
 // has depth 1. The highest possible maxDepth is 10,000. Parse borrows data until the next Parse or
 // Reset: it must not change until then. Values of an earlier Parse become invalid. The error is an
 // *Error and leaves the Doc empty.
-func (d *Doc) Parse(data []byte, maxDepth int) error {
+//
+// free lists members whose values no program reads by name, such as the schema of a tool's parameters. In them,
+// names may differ only by case. A member in free is compared exactly, and as sent. "" stands for the whole input.
+func (d *Doc) Parse(data []byte, maxDepth int, free ...string) error {
 	d.Reset()
+	d.free, d.inFree = free, slices.Contains(free, "")
 	if len(data) > maxSize {
 		return &Error{Syntax, maxSize}
 	}

@@ -134,7 +134,7 @@ var seed = maphash.MakeSeed()
 
 // strongHash returns a seeded hash of the name's key, which it leaves in Doc.key.
 func (d *Doc) strongHash(name uint32) uint32 {
-	d.key = appendKey(d.key[:0], d.sent(name))
+	d.key = d.appendKey(d.key[:0], name)
 	return uint32(maphash.Bytes(seed, d.key))
 }
 
@@ -166,7 +166,7 @@ func (d *Doc) findSlot(names *nameSet, name uint32) *uint32 {
 			return &table[slot]
 		}
 		if d.nodes[other].next == hash {
-			d.key = appendKey(d.key[:size], d.sent(other))
+			d.key = d.appendKey(d.key[:size], other)
 			if bytes.Equal(d.key[:size], d.key[size:]) {
 				return &table[slot]
 			}
@@ -174,7 +174,24 @@ func (d *Doc) findSlot(names *nameSet, name uint32) *uint32 {
 	}
 }
 
-// appendKey appends the key of a name, which is given as sent and without its quotes. Two names have the
+// isFree reports whether a name is one of Doc.free.
+func (d *Doc) isFree(name uint32) bool {
+	sent := d.sent(name)
+	return slices.ContainsFunc(d.free, func(free string) bool { return string(sent) == free })
+}
+
+// appendKey appends the key of a name: the decoded name, and folded unless it is in the value of a free member.
+func (d *Doc) appendKey(dst []byte, name uint32) []byte {
+	switch {
+	case !d.inFree:
+		return appendKey(dst, d.sent(name))
+	case d.nodes[name].escaped():
+		return appendDecoded(dst, d.sent(name), true)
+	}
+	return append(dst, d.sent(name)...)
+}
+
+// appendKey appends the folded key of a name, which is given as sent and without its quotes. Two names have the
 // same key if and only if strings.EqualFold reports that the decoded names are equal. A key is never
 // longer than the name.
 func appendKey(dst, sent []byte) []byte {

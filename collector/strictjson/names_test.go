@@ -142,3 +142,41 @@ func checkError(t *testing.T, input string, reason Reason, offset int) {
 		t.Errorf("Parse(%q) = %v, want %s at byte %d", input, err, reason, offset)
 	}
 }
+
+// TestFreeMembers parses objects with names that differ only by case, which are allowed in the members that a caller lists.
+func TestFreeMembers(t *testing.T) {
+	many := `"b":1,"c":2,"d":3,"e":4,"f":5,"g":6,"h":7,"i":8,"j":9,"k":10,"l":11,"m":12,"n":13,"o":14,"p":15,"q":16,"r":17,"Q":18,"R":19`
+	for input, want := range map[string]Reason{
+		`{"free":{"Q":1,"q":2}}`:                 "",
+		`{"a":[{"free":[{"x":{"Q":1,"q":2}}]}]}`: "",
+		`{"free":{"x":1,` + many + `}}`:          "",
+		`{"free":{"\u0051":1,"q":2}}`:            "",
+		`{"free":{"é":1,"É":2}}`:                 "",
+		`{"free":{"q":1,"q":2}}`:                 DuplicateName,
+		`{"free":{"q":1,"\u0071":2}}`:            DuplicateName,
+		`{"free":{"x":1,` + many + `,"R":1}}`:    DuplicateName,
+		`{"free":{"é":1,"\u00e9":2}}`:            DuplicateName,
+		`{"free":1,"Q":1,"q":2}`:                 FoldedName,
+		`{"free":{"Q":1},"Q":1,"q":2}`:           FoldedName,
+		`{"free":1,"Free":2}`:                    FoldedName,
+		`{"Free":{"Q":1,"q":2}}`:                 FoldedName,
+		`{"fr\u0065e":{"Q":1,"q":2}}`:            FoldedName,
+		`{"a":{"x":1,` + many + `}}`:             FoldedName,
+	} {
+		var d Doc
+		var got Reason
+		if err := d.Parse([]byte(input), 8, "free"); err != nil {
+			got = err.(*Error).Reason //nolint:errorlint // Parse returns no other type
+		}
+		if got != want {
+			t.Errorf("%s is refused for %q, want %q", input, got, want)
+		}
+	}
+	var d Doc
+	if err := d.Parse([]byte(`{"Q":1,"q":2}`), 8, ""); err != nil {
+		t.Errorf("anywhere: %v", err)
+	}
+	if err := d.Parse([]byte(`{"Q":1,"q":2}`), 8); err == nil {
+		t.Error("a later Parse does not forget the members")
+	}
+}

@@ -59,6 +59,7 @@ func (d *Doc) object(start, depth int) int {
 		return d.close(object, i+1, 0)
 	}
 	for {
+		name := uint32(len(d.nodes))
 		end := d.name(i, object, &names)
 		if end < 0 {
 			return end
@@ -67,9 +68,12 @@ func (d *Doc) object(start, depth int) int {
 		if at(data, i) != ':' {
 			return d.fail(Syntax, i)
 		}
+		around := d.inFree
+		d.inFree = around || d.free != nil && d.isFree(name)
 		if i = d.value(skipSpace(data, i+1), depth-1); i < 0 {
 			return i
 		}
+		d.inFree = around
 		i = skipSpace(data, i)
 		switch at(data, i) {
 		case ',':

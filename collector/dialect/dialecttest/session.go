@@ -77,6 +77,7 @@ func (s *session) read(f sse.Frame) dialect.Frame {
 	s.frame.Size = f.Size
 	s.batch.Begin(s.stream, s.frame, time.Time{})
 	overwrite(s.frame) // as the reader does with the next frame
+	s.batch.Table = s.dialect.Table()
 	malformed := s.batch.Parse(maxDepth)
 	return dialect.Frame{Frame: s.batch.Frame, JSON: s.batch.JSON, Malformed: malformed}
 }
