@@ -166,7 +166,7 @@ func TestFreeMembers(t *testing.T) {
 		var d Doc
 		var got Reason
 		if err := d.Parse([]byte(input), 8, "free"); err != nil {
-			got = err.(*Error).Reason //nolint:errorlint // Parse returns no other type
+			got = err.(*Error).Reason
 		}
 		if got != want {
 			t.Errorf("%s is refused for %q, want %q", input, got, want)

@@ -68,7 +68,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
 		if f.MayContainObject() {
-			d.miss(f.Data)
+			d.miss(f)
 		}
 		if isBrokenError(f.Data) {
 			d.atEnd = false
@@ -77,7 +77,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	case f.JSON.Get("type").Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.miss(f.Data)
+		d.miss(f)
 		return
 	}
 	k := kindOf(f.JSON)

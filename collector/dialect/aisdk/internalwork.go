@@ -1,39 +1,90 @@
 package aisdk
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// internalWork says whether the current message and the current step are internal: whether their starts have a mark. The start of the
-// message may have been on another stream.
-type internalWork struct{ message, step bool }
+// internalWork says whether a message and a step are internal: whether their starts have a mark. The start of the message may have been
+// on another stream.
+type internalWork struct{ message, step openWork }
 
-// begin reads the start of a message or a step. Without a mark, it ends the internal one before it. In merged
-// streams that one may go on, but no chunk names its message.
-func (w *internalWork) begin(kind string, isFiltered bool) {
+// openWork is an internal message or step. In merged streams others begin beside it, and no chunk names its message, so what begins is
+// internal until as many have ended.
+type openWork struct {
+	internal bool
+	unended  int // of those that may be it
+}
+
+// begin reads the start of a message or a step. Without a mark, it ends the internal one before it if that may have ended. beside counts
+// the others that have begun and go on.
+func (w *openWork) begin(isFiltered bool, beside int) {
+	switch {
+	case w.internal && w.unended > 0:
+		w.unended++
+	case isFiltered:
+		*w = openWork{true, 1 + beside}
+	default:
+		*w = openWork{}
+	}
+}
+
+// end reads the end of a message or a step. Without a mark, it may be that of another one, and goesOn says whether the internal one counts
+// as open.
+func (w *openWork) end(isFiltered, goesOn bool) {
+	w.unended = max(0, w.unended-1)
+	if w.internal = w.internal && goesOn && !isFiltered; !w.internal {
+		w.unended = 0
+	}
+}
+
+// beginWork reads the start of a message or a step. An application may send the start of the message around all others, which has no steps
+// and need not have an end.
+func (d *decoder) beginWork(kind string, isFiltered bool) {
+	w := &d.work
 	switch kind {
 	case typeStart:
-		*w = internalWork{message: isFiltered}
+		beside := d.openMessages
+		if len(d.steps) == 0 {
+			beside = 0
+		}
+		if w.message.begin(isFiltered, beside); !w.isOpen() || w.step.unended == 0 {
+			w.step = openWork{}
+		}
 	case typeStartStep:
-		w.step = isFiltered
+		w.step.begin(isFiltered, len(d.steps.responding()))
 	}
 }
 
-// end reads the end of a message or a step. A finish without a mark ends no internal message: in merged
-// streams, it may be another one's. A finish-step without a mark ends an internal step only if no step is left open.
-func (w *internalWork) end(kind string, isFiltered, stepsOpen bool) {
+// endWork reads the end of a message or a step. A finish without a mark ends no internal message, and a finish-step without a mark ends an
+// internal step only if no step is left open.
+func (d *decoder) endWork(kind string, isFiltered bool) {
 	switch kind {
 	case typeFinish:
-		w.message = w.message && !isFiltered
+		d.work.message.end(isFiltered, true)
 	case typeFinishStep:
-		w.step = w.step && stepsOpen && !isFiltered
+		d.work.step.end(isFiltered, len(d.steps) > 0)
 	}
 }
 
-func (w *internalWork) isOpen() bool { return w.message || w.step }
+// missWork records that an unreadable frame may have begun an internal message or step.
+func (d *decoder) missWork(f dialect.Frame) {
+	if !wire.MayHideInternal(f) {
+		return
+	}
+	for _, kind := range []string{typeStartStep, typeStart} {
+		if slices.ContainsFunc(spellings(kind), func(word string) bool { return mayContain(f.Data, word) }) {
+			d.beginWork(kind, true)
+		}
+	}
+}
+
+func (w *internalWork) isOpen() bool { return w.message.internal || w.step.internal }
 
 // continuesShown reports whether a chunk continues a part or a call that began before the internal work. The ID of a call alone does not
 // show that, because some models use the same IDs in each response.
@@ -79,7 +130,7 @@ func (d *decoder) decodeKind(k *kind, v strictjson.Value, isFiltered bool, b *ev
 	if k.name == typeStart {
 		isFiltered = d.beginsInternal(v, isFiltered)
 	}
-	d.work.begin(k.name, isFiltered)
+	d.beginWork(k.name, isFiltered)
 	isInternal := d.work.isOpen() && !d.continuesShown(k.name, v)
 	if k.name == typeError || k.name == typeAbort {
 		isInternal, b.PublicForm = false, d.work.isOpen()
@@ -87,5 +138,5 @@ func (d *decoder) decodeKind(k *kind, v strictjson.Value, isFiltered bool, b *ev
 	d.withheld = isFiltered || isInternal
 	k.decode(d, v, b)
 	b.Internal = b.Internal || isInternal
-	d.work.end(k.name, isFiltered, len(d.steps) > 0)
+	d.endWork(k.name, isFiltered)
 }

@@ -22,6 +22,9 @@ func inMetadata(frame string) string {
 	return strings.TrimSuffix(frame, "}") + `,"messageMetadata":` + metadata + `}`
 }
 
+// broken makes a frame unreadable.
+func broken(frame string) string { return strings.TrimSuffix(frame, "}") + `,"z":1,"Z":2}` }
+
 func inKind(frame string) string { return strings.TrimSuffix(frame, "}") + `,"kind":"internal:x"}` }
 
 // TestInternalWork begins messages and steps that call themselves internal. The marked frames of hidden are withheld, all others leave.
@@ -48,24 +51,36 @@ func TestInternalWork(t *testing.T) {
 	open := []string{begin, beginStep, textStart, `{"type":"tool-input-available","toolCallId":"d","toolName":"f","input":1}`, `{"type":"tool-approval-request","approvalId":"a","toolCallId":"d"}`}
 	goesOn := []string{text, `{"type":"tool-approval-response","approvalId":"a","approved":true}`, other, textEnd}
 	for name, sent := range map[string][]string{
-		"a message":                                all(hide(inMetadata(begin), beginStep), hide(parts...), hide(endStep, beginStep, textStart, text, end), []string{"[DONE]", begin}, shown),
-		"a message, by its kind":                   all(hide(inKind(begin)), hide(parts...), hide(end)),
-		"the next message":                         all(hide(inMetadata(begin), textStart, text), []string{begin}, shown),
-		"a message whose end is marked":            all([]string{begin}, hide(inMetadata(begin), textStart, text, inMetadata(end)), shown),
-		"a message in merged streams":              all(open, hide(inMetadata(begin), beginStep), goesOn, hide(end, started, result, `{"type":"tool-approval-response","approvalId":"b","approved":true}`)),
-		"a call with the ID of another":            all(open, hide(inMetadata(begin), strings.ReplaceAll(started, `"c"`, `"d"`), other)),
-		"a streamed call with the ID of another":   all(open, hide(inMetadata(begin), `{"type":"tool-input-start","toolCallId":"d","toolName":"f"}`, `{"type":"tool-input-delta","toolCallId":"d","inputTextDelta":"secret"}`)),
-		"a call that goes on":                      all([]string{begin, `{"type":"tool-input-start","toolCallId":"d","toolName":"f"}`}, hide(inMetadata(begin)), []string{strings.ReplaceAll(started, `"c"`, `"d"`), other}),
-		"a call with the ID of one that has ended": all([]string{begin, started, result}, hide(inKind(beginStep), ask, strings.ReplaceAll(result, "available", "error"), result)),
-		"a call with another tool":                 all([]string{begin, `{"type":"tool-input-start","toolCallId":"c","toolName":"g"}`}, hide(inKind(beginStep), started)),
-		"pieces for a call that runs":              all([]string{begin, started}, hide(inKind(beginStep), `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"secret"}`)),
+		"a message":              all(hide(inMetadata(begin), beginStep), hide(parts...), hide(endStep, beginStep, textStart, text, end), []string{"[DONE]", begin}, shown),
+		"a message, by its kind": all(hide(inKind(begin)), hide(parts...), hide(end)),
+		"the next message":       all(hide(inMetadata(begin), textStart, text, end), []string{begin}, shown),
+		"the next message, without the end of this": all(hide(inMetadata(begin), textStart, text, begin), hide(shown...)),
+		"two messages at once":                      all(hide(inMetadata(begin), begin, beginStep, beginStep, textStart, text, endStep, end, beginStep, text, endStep, end), []string{begin}, shown),
+		"a message beside one that goes on":         all(open, hide(inMetadata(begin), end, begin), goesOn, hide(started), hide(end, end), []string{begin}, shown),
+		"a message within one without steps":        all([]string{begin}, hide(inMetadata(begin), beginStep, textStart, text, endStep, end), []string{begin, beginStep}, shown),
+		"a message whose end is marked":             all([]string{begin}, hide(inMetadata(begin), textStart, text, inMetadata(end)), shown),
+		"a message in merged streams":               all(open, hide(inMetadata(begin), beginStep), goesOn, hide(end, started, result, `{"type":"tool-approval-response","approvalId":"b","approved":true}`)),
+		"a call with the ID of another":             all(open, hide(inMetadata(begin), strings.ReplaceAll(started, `"c"`, `"d"`), other)),
+		"a streamed call with the ID of another":    all(open, hide(inMetadata(begin), `{"type":"tool-input-start","toolCallId":"d","toolName":"f"}`, `{"type":"tool-input-delta","toolCallId":"d","inputTextDelta":"secret"}`)),
+		"a call that goes on":                       all([]string{begin, `{"type":"tool-input-start","toolCallId":"d","toolName":"f"}`}, hide(inMetadata(begin)), []string{strings.ReplaceAll(started, `"c"`, `"d"`), other}),
+		"a call with the ID of one that has ended":  all([]string{begin, started, result}, hide(inKind(beginStep), ask, strings.ReplaceAll(result, "available", "error"), result)),
+		"a call with another tool":                  all([]string{begin, `{"type":"tool-input-start","toolCallId":"c","toolName":"g"}`}, hide(inKind(beginStep), started)),
+		"pieces for a call that runs":               all([]string{begin, started}, hide(inKind(beginStep), `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"secret"}`)),
 		"the result of a refused call": all([]string{begin, `{"type":"tool-input-error","toolCallId":"c","toolName":"f","errorText":"x"}`}, hide(inKind(beginStep)),
 			[]string{`{"type":"tool-output-error","toolCallId":"c","errorText":"x"}`}, hide(`{"type":"tool-output-error","toolCallId":"c","errorText":"secret"}`)),
-		"a step":                         all([]string{begin}, hide(inKind(beginStep)), hide(parts...), hide(endStep), []string{beginStep}, shown, hide(result), []string{endStep, end}),
-		"a step whose end is missing":    all([]string{begin}, hide(inKind(beginStep), textStart, text), []string{beginStep}, shown),
-		"a step in merged streams":       all(open, hide(inKind(beginStep), endStep, textStart), []string{other}, hide(endStep), shown),
-		"a marked end in merged streams": all(open, hide(inKind(beginStep), `{"type":"text-start","id":"1"}`, inKind(endStep)), goesOn, shown),
-		"the step of an earlier message": all([]string{begin}, hide(inKind(beginStep)), []string{begin}, shown),
+		"a step":                                     all([]string{begin}, hide(inKind(beginStep)), hide(parts...), hide(endStep), []string{beginStep}, shown, hide(result), []string{endStep, end}),
+		"a step whose end is missing":                all([]string{begin}, hide(inKind(beginStep), textStart, text, beginStep), hide(shown...)),
+		"two steps at once":                          all([]string{begin}, hide(inKind(beginStep), beginStep, endStep, textStart, text, beginStep, endStep, endStep), []string{beginStep}, shown),
+		"a step in merged streams":                   all(open, hide(inKind(beginStep), endStep, textStart), []string{other}, hide(endStep), shown),
+		"a marked end in merged streams":             all(open, hide(inKind(beginStep), `{"type":"text-start","id":"1"}`, inKind(endStep)), goesOn, shown),
+		"the step of an earlier message":             all([]string{begin}, hide(inKind(beginStep), begin), hide(shown...)),
+		"the ended step of an earlier message":       all([]string{begin, beginStep, strings.ReplaceAll(started, `"c"`, `"d"`), other}, hide(inKind(beginStep), endStep), []string{begin}, shown),
+		"an unreadable message":                      all(hide(broken(inMetadata(begin)), beginStep), hide(parts...), hide(endStep, end), []string{begin}, shown),
+		"an unreadable message, escaped":             all(hide(broken(strings.ReplaceAll(inMetadata(begin), "start", `\u0073tart`))), hide(shown...)),
+		"an unreadable step":                         all([]string{begin}, hide(broken(inKind(beginStep))), hide(parts...), hide(endStep), []string{beginStep}, shown),
+		"an unreadable message that is not internal": all(hide(broken(begin)), []string{beginStep}, shown),
+		"an unreadable text":                         all([]string{begin}, hide(broken(`{"type":"text-delta","id":"9","delta":"internal"}`)), shown),
+		"arguments that differ by case":              {begin, `{"type":"tool-input-available","toolCallId":"e","toolName":"f","input":{"Q":1,"q":2}}`},
 		"a result after an internal step": all([]string{begin}, hide(inKind(beginStep), started, endStep), hide(`{"type":"tool-approval-request","approvalId":"b","toolCallId":"c"}`, `{"type":"tool-approval-response","approvalId":"b","approved":true}`,
 			result)),
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
@@ -57,16 +58,20 @@ type missed struct {
 }
 
 // miss records an unreadable frame.
-func (d *decoder) miss(data []byte) {
+func (d *decoder) miss(f dialect.Frame) {
+	data := f.Data
+	d.missWork(f)
 	d.missedStart = true
 	d.missed.data = d.missed.data || mayContain(data, dataPrefix)
 	d.missed.sources = d.missed.sources || mayContain(data, typeSourceURL) || mayContain(data, typeSourceDocument)
-	d.missed.files = d.missed.files || slices.ContainsFunc(fileTypes, func(word string) bool { return mayContain(data, word) }) || mayContain(data, typeReasoningFile)
+	d.missed.files = d.missed.files || slices.ContainsFunc(spellings(typeFile), func(word string) bool { return mayContain(data, word) }) || mayContain(data, typeReasoningFile)
 	d.missed.calls = d.missed.calls || mayContain(data, typeToolInputStart)
 }
 
-// fileTypes are spellings of the type "file": in JSON, in JSON within a text, and with other quotes.
-var fileTypes = []string{`"file"`, `"file\"`, `'file'`}
+// spellings returns how a type that is an ordinary word may be written: in JSON, in JSON within a text, and with other quotes.
+func spellings(name string) []string {
+	return []string{`"` + name + `"`, `"` + name + `\"`, `'` + name + `'`}
+}
 
 // mayContain reports whether an unreadable frame may contain a word. An escape may hide it, and of a frame over the size limit no
 // data is known.

@@ -107,7 +107,8 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		c.model = model
 	}
 	if !c.started {
-		c.started, c.begunAt, c.id, c.internal = true, d.frames, id, c.internal || isInternalFrame(b)
+		c.started, c.begunAt, c.id, c.internal = true, d.frames, id, c.internal || isInternalFrame(b) || d.lost.completion
+		d.lost.completion = false
 		d.nameResponse()
 		b.Add(event.KindModelStarted).Model = c.model
 	}

@@ -22,6 +22,7 @@ type decoder struct {
 	runState                // of the current run
 	others       []runState // the other open runs; the one that was current last is at the end
 	lostInternal bool       // an internal response was forgotten that may go on
+	lost         lostStarts // of unreadable frames
 	frames       int        // so far
 	responses    int        // the number of those with a name, see nameResponse
 	withheld     withheldSet
@@ -63,6 +64,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	case b.Rejected != "":
 		if f.MayContainObject() && (!v.Exists() || namesMessage(v)) {
 			d.withheld.missFrame()
+			d.loseStart(f)
 		}
 	case len(b.Events) == 0:
 		b.Add(event.KindOther)
@@ -317,6 +319,7 @@ func (d *decoder) streamDone(b *event.Batch) {
 			d.end(d.chat.failure, d.chat.code, b)
 		}
 		d.workedInternally, d.turns = d.worksInternally(), turns{}
+		d.lost = lostStarts{}
 	}
 }
 

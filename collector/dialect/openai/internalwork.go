@@ -50,6 +50,9 @@ func (d *decoder) mayBeOfInternal(k kind, v strictjson.Value) bool {
 	}
 	n, _ := v.Get("sequence_number").Int()
 	continues := func(r *response) bool { return r.sequence+1 == n }
+	if d.mayBeOfLost(v) {
+		return true
+	}
 	return d.lostInternal || slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.response.open && r.response.internal && (!continues(&d.response) || continues(&r.response))
 	})
@@ -59,6 +62,7 @@ func (d *decoder) mayBeOfInternal(k kind, v strictjson.Value) bool {
 // repeat its start.
 func (d *decoder) readStart(v strictjson.Value, begins bool, m marks, b *event.Batch) {
 	begins = begins || slices.ContainsFunc([]string{typeCreated, typeQueued, typeInProgress}, func(name string) bool { return isType(v, name) })
+	b.Internal = b.Internal || begins && d.findResponse(v)
 	if begins && (b.Internal || m.instructs || isInternalFrame(b)) {
 		d.withholdResponse(d.response.id)
 	}
@@ -95,7 +99,7 @@ func (d *decoder) worksInternally() bool {
 			return true
 		}
 	}
-	return d.workedInternally || d.response.internal || d.chat.internal || d.turns.internal.Len() > 0 || slices.ContainsFunc(d.others, func(r runState) bool {
+	return d.workedInternally || d.response.internal || d.chat.internal || d.turns.internal.Len() > 0 || d.lost != lostStarts{} || slices.ContainsFunc(d.others, func(r runState) bool {
 		return r.isAnswering() && (r.response.internal || r.chat.internal)
 	})
 }

@@ -23,7 +23,7 @@ var table = event.Table{
 	// The type of an error may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM). A schema may describe the member "type",
 	// and so may what the SDK parsed with it.
 	OpaqueMembers: append([]string{"arguments", "input", "output", "error", "schema", "parsed", "parsed_arguments", "env"}, chosenMembers...),
-	FreeMembers:   []string{"tools", "schema", "model_settings", "modelSettings", "metadata", "variables", "attributes", "parsed", "parsed_arguments", "env"},
+	FreeMembers:   []string{"tools", "schema", "model_settings", "modelSettings", "variables", "metadata", "attributes", "parsed", "parsed_arguments", "env"},
 	// The output of a response has items. The output of an item is the result of a tool, whose members the tool chooses.
 	OwnEnvelopes: map[string][]string{"response": {"output"}},
 	Events:       eventNames,

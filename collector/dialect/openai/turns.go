@@ -107,7 +107,7 @@ func (t *turns) beginInternal(name string, isInternal bool) {
 
 // isInternal reports whether an agent is internal. If an internal agent has no name, it may be any.
 func (t *turns) isInternal(name string) bool {
-	return t.internal.Contains("") || t.internal.MayContain(name)
+	return name == lostAgent || t.internal.Contains("") || t.internal.MayContain(name)
 }
 
 // mayBeInternal reports whether what names no agent may be of an internal one: one is at work, or none is and the last one was internal.
@@ -271,6 +271,7 @@ func (d *decoder) followItem(name strictjson.Value, agent, target, tool string, 
 	if n := len(t.all); n > 0 && t.all[n-1].agent == "" {
 		t.all[n-1].agent = agent // its beginning did not name it
 	}
+	t.findLost(agent)
 	switch {
 	case agent == "":
 		t.setAnswers(isMessage)

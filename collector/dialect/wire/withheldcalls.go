@@ -89,11 +89,11 @@ func (c *WithheldCalls) MayBeOpen() bool {
 // Miss records a frame that cannot be read.
 func (c *WithheldCalls) Miss(f dialect.Frame) {
 	c.latest.forgetShown()
-	c.missed = c.missed || mayHideInternal(f)
+	c.missed = c.missed || MayHideInternal(f)
 }
 
-// mayHideInternal reports whether a frame that cannot be read may be internal.
-func mayHideInternal(f dialect.Frame) bool {
+// MayHideInternal reports whether a frame that cannot be read may be internal, or name something that is. An escape may hide the word.
+func MayHideInternal(f dialect.Frame) bool {
 	return f.Malformed == event.ReasonTooLarge || bytes.Contains(f.Data, []byte(`\u`)) || bytes.Contains(lenient.Text(f.Data), []byte("internal"))
 }
 

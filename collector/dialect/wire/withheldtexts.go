@@ -132,7 +132,7 @@ func (t *WithheldTexts) Overflow() { t.incomplete, t.lines = true, nil }
 
 // Miss records a frame that cannot be read.
 func (t *WithheldTexts) Miss(f dialect.Frame) {
-	if mayHideInternal(f) {
+	if MayHideInternal(f) {
 		t.Overflow()
 	}
 }

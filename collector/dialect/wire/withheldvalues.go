@@ -70,7 +70,7 @@ func (w *WithheldValues) IsEmpty() bool {
 
 // Miss records a frame that cannot be read.
 func (w *WithheldValues) Miss(f dialect.Frame) {
-	if mayHideInternal(f) {
+	if MayHideInternal(f) {
 		w.unread, w.missed = true, w.missed || bytes.Contains(f.Data, []byte(ResponseTool))
 	}
 }
