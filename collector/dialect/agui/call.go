@@ -16,6 +16,7 @@ type call struct {
 	id, tool  string
 	owner     string // the owner of its start; parallel agents may use the same ids
 	caller    agent
+	ownAgent  string // the name of the run's own agent when it began
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
 	turn      int    // see turn
@@ -164,7 +165,7 @@ func (c *calls) end(id, owner string) (ended call) {
 // toolStart starts a call.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), turn: d.turnOf(d.name(v.Get("parentMessageId")))}
-	begun.caller, begun.isChunked = d.callerOf(v, begun.turn), b.Type == typeToolChunk
+	begun.caller, begun.ownAgent, begun.isChunked = d.callerOf(v, begun.turn), d.ownName, b.Type == typeToolChunk
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	delete(d.answeredBySnapshot, begun.id)
@@ -293,15 +294,16 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	d.addTransfer(&ended, wire.HasError(e.Payload()), b)
 }
 
-// addTransfer reports a transfer that did not fail. If the run's own agent made it, the target
-// becomes the run's own agent.
+// addTransfer reports a transfer that did not fail. If the run's own agent made it, the target becomes the run's own agent, unless an internal
+// agent has taken over since the call began: agents may transfer at the same time.
 func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	if failed || ended.target == "" || ended.tool != wire.TransferTool {
 		return
 	}
 	e := b.Add(event.KindTransfer)
 	e.Name, e.ID, e.CallID = ended.target, ended.id, ended.id
-	if !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
+	isBeside := ended.ownAgent != d.ownName && lenient.IsInternal([]byte(d.ownName))
+	if !isBeside && !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
 		d.ownName = ended.target
 	}
 }
