@@ -97,7 +97,7 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 		if n.rereading && e.Kind != event.KindRunEnded {
 			continue
 		}
-		if e.Kind == event.KindOther || e.Kind == event.KindIteration || paused.isPlaceholder(e) || b.Repeats && e.IsText() || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
+		if isBookkeeping(e) || paused.isPlaceholder(e) || b.Repeats && e.IsText() || n.settings.Kinds != 0 && n.settings.Kinds&replay.KindsOf(e.Kind) == 0 {
 			continue
 		}
 		result := n.begin(f, e.Kind.String(), b)
@@ -111,6 +111,11 @@ func (n *normalized) frame(f replay.Frame, b *event.Batch) {
 			n.out.add(result)
 		}
 	}
+}
+
+// isBookkeeping reports whether an event says nothing to a reader, such as usage that only says that more of a response follows.
+func isBookkeeping(e *event.Event) bool {
+	return e.Kind == event.KindOther || e.Kind == event.KindIteration || e.Kind == event.KindUsage && e.Usage == (event.Usage{})
 }
 
 // writeEnd writes an end that is removed from n.heldEnds, because its run has ended or there are too many.

@@ -72,3 +72,17 @@ func TestRepeatedTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyUsage sends usage without tokens, which only says that more of a response follows. A reader gets no fact.
+func TestEmptyUsage(t *testing.T) {
+	for used, want := range map[event.Usage]int{{}: 0, {Input: event.Count{N: 1, Known: true}}: 1} {
+		w, out := writerOf(Normalized)
+		out.begin(1)
+		b := &event.Batch{Stream: &event.Stream{}, Run: "r"}
+		b.Add(event.KindUsage).Usage = used
+		w.frame(replay.Frame{Stream: &replay.Stream{}}, b)
+		if got := strings.Count(string(out.appendTo(nil, false)), `"kind":"usage"`); got != want {
+			t.Errorf("%d facts of the usage %+v", got, used)
+		}
+	}
+}
