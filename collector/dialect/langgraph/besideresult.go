@@ -78,26 +78,33 @@ func (d *decoder) withholdReturned(all []writing, isOfTools bool) {
 		}
 	}
 	mayBeOpen := isOfTools && !slices.Contains(withheld, true) && !slices.Contains(shown, true) && d.withheldCalls.mayBeOpen()
+	beside := besideWithheld(withheld, shown)
 	for i, w := range all {
 		switch {
 		case withheld[i] && (shown[i] || !isOfTools):
 			d.withholdNeighbors(lists[i], w.others, isOfTools)
-		case withheld[i], !shown[i] && (mayBeOpen || isNextTo(withheld, shown, i)):
+		case withheld[i], !shown[i] && (mayBeOpen || beside[i]):
 			d.withholdBeside(slices.Concat(w.messages, w.others), isOfTools)
 		}
 	}
 }
 
-// isNextTo reports whether the next result before or after something is of a withheld call.
-func isNextTo(withheld, shown []bool, i int) bool {
-	before, after := i-1, i+1
-	for before >= 0 && !withheld[before] && !shown[before] {
-		before--
+// besideWithheld reports for each writing whether the next result before or after it is of a withheld call.
+func besideWithheld(withheld, shown []bool) []bool {
+	beside, isAfter, isBefore := make([]bool, len(withheld)), false, false
+	for i := range withheld {
+		if withheld[i] || shown[i] {
+			isAfter = withheld[i]
+		}
+		beside[i] = isAfter
 	}
-	for after < len(withheld) && !withheld[after] && !shown[after] {
-		after++
+	for i := range slices.Backward(withheld) {
+		if withheld[i] || shown[i] {
+			isBefore = withheld[i]
+		}
+		beside[i] = beside[i] || isBefore
 	}
-	return before >= 0 && withheld[before] || after < len(withheld) && withheld[after]
+	return beside
 }
 
 // withholdBeside withholds messages beside the result of a withheld call, in this frame and in others. isOfTools says that all are from the

@@ -50,6 +50,18 @@ var growing = map[string]struct {
 			return sent{modeUpdates, `{"tools":` + strings.Repeat("[", n/5) + ai(`"m1"`, "") + strings.Repeat("]", n/5) + `}`}
 		},
 	},
+	"questions": {
+		nil,
+		func(n int) sent {
+			return sent{modeUpdates, `{"__interrupt__":[` + repeated(n, `{"value":"q","id":"i%d"}`) + `]}`}
+		},
+	},
+	"calls of internal tools": {
+		nil,
+		func(n int) sent {
+			return sent{modeUpdates, `{"x":{"messages":[{"type":"ai","content":"","tool_calls":[` + repeated(n, `{"name":"internal_x","id":"c%d","args":{}}`) + `]}]}}`}
+		},
+	},
 	"withheld calls without an ID": {
 		nil,
 		func(n int) sent {
