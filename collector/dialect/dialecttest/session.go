@@ -24,7 +24,7 @@ type session struct {
 	batch   *event.Batch              // of frame
 	write   func(*event.Batch) string // describes the facts; may be nil
 	keep    bool                      // batches and their frames are neither reused nor overwritten
-	shared  bool                      // a frame of a run had a hash, so other streams may bring the run
+	shared  string                    // the last run of which a frame had a hash, so other streams may bring it
 
 	texts         []boundedText // of the batch
 	before, after []byte        // the texts, before and after the frame's bytes are overwritten
@@ -87,7 +87,9 @@ func (s *session) check(f sse.Frame, read dialect.Frame, b *event.Batch) error {
 	if !bytes.Equal(read.Data, f.Data) || !bytes.Equal(read.Event, f.Event) || !bytes.Equal(read.ID, f.ID) {
 		return errors.New("the decoder changed the frame's bytes, which the relay uses too")
 	}
-	if s.shared = s.shared || b.ContentHash != 0; s.shared && b.Run != "" && b.ContentHash == 0 {
+	if b.ContentHash != 0 {
+		s.shared = b.Run
+	} else if b.Run != "" && b.Run == s.shared {
 		return errors.New("a frame of the run has no hash, but another has one: on a stream that joins the run, it would begin another run")
 	}
 	s.texts = appendTexts(b, s.texts[:0])
