@@ -36,6 +36,8 @@ type decoder struct {
 	done           wire.Set[string] // the keys of the IDs of items that were reported
 	at             place            // of the current event of a response
 	isNamed        bool             // the current event names its response or has an item of it
+	eventAgent     string           // the agent that the application names in the current event, or ""
+	isOrdinary     bool             // the current event names an agent that is not internal, see readEventAgent
 	itemAgent      *string          // the agent of the item that the current event is part of, see readAgents; nil if the response names none
 }
 
@@ -75,7 +77,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // repeats.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
-	d.itemAgent = nil
+	d.itemAgent, d.eventAgent, d.isOrdinary = nil, "", false
 	if d.decode(f, b); d.sdk.wrapped {
 		d.sdk.followFrame(b)
 		d.sdk.agents.placeIn(b)
@@ -150,6 +152,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	}
 	b.Type = d.names.Truncate(typeOf(v), dialect.MaxName)
 	begun := d.begunResponses
+	d.readEventAgent(f.JSON, f.JSON.Get("data"), v)
 	switch d.selectResponse(v, b); {
 	case !k.part, v.Get("item").Exists():
 		d.turns.seeHandoffs()
@@ -172,13 +175,14 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 			d.openAnswer(v.Get("item"), b)
 		}
 		d.at.implied = d.response.implied
-		d.at.onlyID = mayBeInternal || ofInternal && d.at.implied
+		isOfOther := d.response.agent != "" && d.eventAgent != d.response.agent
+		d.at.onlyID = mayBeInternal || ofInternal && (d.at.implied || isOfOther)
 		d.markPart(k, v, m, b)
 		d.readItemAgent(agents, b)
 	}
 	d.setAuthor(b)
 	d.endCall(k, v)
-	unsure := d.isUnsure() || d.mayGoOn(k, v)
+	unsure := !d.isOrdinary && (d.isUnsure() || d.mayGoOn(k, v))
 	k.decode(d, v, b)
 	if d.begunResponses > begun && !d.response.implied {
 		unsure = d.response.unsure

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -83,7 +84,10 @@ func (d *decoder) isOfInternalWork(agent string, at place) bool {
 	if d.withheld.saw(at) {
 		return false
 	}
-	mayBeOf := func(r *response) bool { return r.internal && (agent == "" || r.author == "" || r.author == agent) }
+	mayBeOf := func(r *response) bool {
+		of := cmp.Or(r.agent, r.author)
+		return r.internal && (agent == "" || of == "" || of == agent)
+	}
 	for r := range d.openAnswers() {
 		if mayBeOf(r) {
 			return true
@@ -120,6 +124,30 @@ func hasInternalAgent(levels ...strictjson.Value) bool {
 		}
 	}
 	return false
+}
+
+// readEventAgent reads the agent that the application names in an event of the Agents SDK or in the objects in it. An event that names an
+// ordinary agent needs no other proof that it is of that agent, unless names have been wrong before.
+func (d *decoder) readEventAgent(levels ...strictjson.Value) {
+	begins := false
+	for _, v := range levels {
+		d.eventAgent = cmp.Or(d.eventAgent, d.name(nameOf(v.First(addedMembers...))))
+		begins = begins || isType(v, typeCreated) || isType(v, startOfModel)
+	}
+	if begins && d.isWaiting(d.eventAgent) && d.turns.mayBeInternal() {
+		d.turns.misnamed = true // the response is of an agent in the call
+	}
+	d.isOrdinary = d.eventAgent != "" && !d.turns.misnamed && !d.turns.isInternal(d.eventAgent) && !hasInternalAgent(levels...)
+}
+
+// addedMembers are the members in which only applications name agents.
+var addedMembers = []string{"agent_name", "agentName"}
+
+// checkNames records whether an event of the Agents SDK names an ordinary agent although it is about an internal one, as do applications that
+// name the agent around it.
+func (d *decoder) checkNames(v strictjson.Value, about string) {
+	added := d.name(nameOf(v.First(addedMembers...)))
+	d.turns.misnamed = d.turns.misnamed || added != "" && added != about && d.turns.isInternal(about)
 }
 
 // isInternalAgent reports whether an agent has an internal name. It is an object, only its name, or printed: Agent(name='a', …).

@@ -35,6 +35,7 @@ type response struct {
 	unsure   bool   // it may be of an internal agent
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
+	agent    string // the agent that its first event names, or ""
 	named    bool   // an item has named its agent, after its end
 	sequence int64  // the number of its last event
 	number   int    // counts the responses of a stream; 0 if it is not known which response it is
@@ -53,7 +54,7 @@ func (d *decoder) responseCreated(v strictjson.Value, b *event.Batch) {
 	r := v.Get("response")
 	switch id := d.name(r.Get("id")); {
 	case d.sdk.on && d.response.repeatsOutline(id):
-		d.response.outlined, d.response.model = false, cmp.Or(d.response.model, d.name(r.Get("model")))
+		d.response.outlined, d.response.model, d.response.agent = false, cmp.Or(d.response.model, d.name(r.Get("model"))), cmp.Or(d.response.agent, d.eventAgent)
 		return
 	case d.response.open && id != "" && id == d.response.id && !d.sdk.on:
 		return // repeated
@@ -99,7 +100,7 @@ func (d *decoder) startNamed(id string, r strictjson.Value, b *event.Batch) {
 	d.withheld.setScope(id)
 	d.nameResponse()
 	d.begunResponses++
-	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.speaker(), internal: d.isInternalResponse(id), unsure: d.turns.mayBeInternal()}
+	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.nextAuthor(), agent: d.eventAgent, internal: d.isInternalResponse(id), unsure: !d.isOrdinary && d.turns.mayBeInternal()}
 	if d.response.unsure && id != "" {
 		d.withheld.unsure.Add(responseID + id)
 	}

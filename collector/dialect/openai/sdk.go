@@ -66,9 +66,13 @@ func newAgent(v strictjson.Value) strictjson.Value {
 	return v.First("new_agent", "agent", "agent_name", "agentName")
 }
 
-// itemAgent returns the agent of an item, which the item or its event names.
-func itemAgent(item, v strictjson.Value) strictjson.Value {
-	return cmp.Or(item.First("agent", "source_agent", "sourceAgent", "agent_name", "agentName"), v.First("agent", "agent_name", "agentName"))
+// readItemsAgent returns the agent of an item, which the item or its event names.
+func (d *decoder) readItemsAgent(item, v strictjson.Value) string {
+	own := d.name(nameOf(item.First("agent", "source_agent", "sourceAgent", "agent_name", "agentName")))
+	if d.checkNames(v, own); own != "" || d.turns.misnamed {
+		return own
+	}
+	return d.name(nameOf(v.First("agent", "agent_name", "agentName")))
 }
 
 // user is the author of the user's messages. No agent may have this name.
@@ -85,6 +89,7 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	name := d.name(nameOf(next))
 	b.Internal = hasInternalAgent(v)
 	d.turns.beginInternal(name, b.Internal || wire.IsFiltered(b, prefilter))
+	d.checkNames(v, name)
 	d.beginTurn(name)
 	by, isHandoff := d.handedOverBy(name)
 	from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
@@ -150,7 +155,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	id := d.name(callID(raw))
 	var at place
 	at.addItem(raw)
-	named := d.name(nameOf(itemAgent(item, v)))
+	named := d.readItemsAgent(item, v)
 	agent := d.itemAuthor(named, id, at, b)
 	if agent == user {
 		agent, named = "", ""

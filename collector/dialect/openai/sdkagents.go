@@ -151,6 +151,14 @@ func (d *decoder) speaker() (name string) {
 	return name
 }
 
+// nextAuthor returns the agent of a response that begins: the only one that can, else the one that the application names.
+func (d *decoder) nextAuthor() string {
+	if name := d.speaker(); name != "" || d.turns.misnamed || !d.sdk.agents.known.Contains(d.eventAgent) {
+		return name
+	}
+	return d.eventAgent
+}
+
 // isWaiting reports whether an agent waits for a call: another agent works in the call, or an item has shown it, so that an item with its
 // result will follow.
 func (d *decoder) isWaiting(agent string) bool {

@@ -44,6 +44,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	d.beginSDK(b)
+	d.readEventAgent(f.JSON, data)
 	switch {
 	case hasInternalAgent(f.JSON, data):
 		b.Internal = true
@@ -58,7 +59,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	if b.Internal && (isType(data, startOfModel) || isType(data, pieceOfModel)) {
 		d.withholdResponse(cmp.Or(d.name(data.Get("providerData").Get("response").Get("id")), d.response.id))
 	}
-	b.Internal = b.Internal || d.isOfInternalWork("", at) || unsure
+	b.Internal = b.Internal || d.isOfInternalWork("", at) || unsure && !d.isOrdinary
 }
 
 // isOfResponse reports whether an event of a model's API is one of the Responses API.

@@ -43,6 +43,7 @@ func (d *decoder) selectAnswer(id string, v strictjson.Value) {
 		d.sdk.agents.activate(d.sdk.leftBy)
 		d.shareAnswer(nil)
 	case d.response.containsItem(d.at), d.restoreAnswer(func(r *response) bool { return r.containsItem(d.at) }):
+	case d.selectNamedBy(d.eventAgent):
 	case len(d.sdk.others) > 0:
 		d.selectOpen(continued, cmp.Or(v.Get("text"), v.Get("part").First("text", "refusal")).Text())
 	}
@@ -60,6 +61,19 @@ func (d *decoder) selectNamed(functions ...func(*response) bool) {
 		d.saveAnswer()
 		d.response = response{}
 	}
+}
+
+// selectNamedBy makes the only open response current whose first event names the agent that the current event names. It returns false if
+// that is not clear.
+func (d *decoder) selectNamedBy(agent string) bool {
+	n := 0
+	of := func(r *response) bool { return agent != "" && r.open && r.agent == agent && !r.shared }
+	for r := range d.openAnswers() {
+		if of(r) {
+			n++
+		}
+	}
+	return n == 1 && (of(&d.response) || d.restoreAnswer(of))
 }
 
 // selectOpen makes the matching open response current. If none matches, it takes the only open one. If several match, it takes the one
@@ -161,7 +175,8 @@ func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
 		isOver := !slices.Contains(a.active, o.author)
-		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isOver && o.unsure || o.id == "" && (isOver || o.author == speaker))
+		isCut := isOver && o.unsure && d.turns.find(o.author, atWork) < 0
+		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isCut || o.id == "" && (isOver || o.author == speaker))
 	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil

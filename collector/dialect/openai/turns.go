@@ -39,6 +39,7 @@ type turns struct {
 	last         position         // of the last event that was unsure
 	showResults  bool             // it shows results of calls
 	showMessages bool             // it shows items with messages that name their agents
+	misnamed     bool             // an event of an internal agent names another one, so names prove nothing
 	areParallel  bool             // an internal agent had not ended when another one began, so agents may work at the same time
 }
 
