@@ -18,6 +18,7 @@ type decoder struct {
 	runWithheld     bool               // the start of the run, or of the last one, was withheld
 	workLeft        bool               // when the last run ended, something internal may have gone on
 	missedStart     bool               // a withheld or unreadable frame may have started an entity
+	isMarked        bool               // the current frame has a mark of internal frames that the filter does not read
 	filtered        bool               // the filter withholds the current frame because of a name or a mark in it
 	startWithheld   bool               // the current frame is withheld and may start an entity
 	isInternalEvent bool               // LangChain's event in the current frame is of an internal agent or node
@@ -115,7 +116,8 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.withholdUnknown(v, b)
 		d.addUnread(f)
 	default:
-		d.filtered = wire.IsFiltered(b, prefilter) || isMarkedInternal(v) || encodesInternal(k, v)
+		d.isMarked = isMarkedInternal(v) || encodesInternal(k, v) || isOfInternalAgent(k, v)
+		d.filtered = wire.IsFiltered(b, prefilter) || d.isMarked
 		d.decodeKind(k, f, b)
 	}
 }
@@ -164,7 +166,7 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	d.setAuthors(k, v, b)
 	d.withholdAtEnd(k, v, b)
-	b.Internal = b.Internal || isMarkedInternal(v) || encodesInternal(k, v)
+	b.Internal = b.Internal || d.isMarked
 	if k.state && d.withholdsState(k, f, b) {
 		b.Type = typeOrphan
 	}

@@ -104,7 +104,7 @@ func (d *decoder) asksWithheld(questions strictjson.Value, isInWork bool) bool {
 
 // isWithheldInterrupt is isWithheldQuestion for a question at the end of a run.
 func (d *decoder) isWithheldInterrupt(v strictjson.Value) bool {
-	return d.isWithheldQuestion(v) || d.mayAskAboutWithheld() && anyObject(v, d.isRequestOfWithheld)
+	return d.isWithheldQuestion(v) || hasInternalAgent(v) || d.mayAskAboutWithheld() && anyObject(v, d.isRequestOfWithheld)
 }
 
 // isWithheldQuestion reports whether a question was withheld before, is marked internal, or is about something withheld.

@@ -189,11 +189,3 @@ func (d *decoder) listedDelegate(one strictjson.Value) (id string, isInternal bo
 func (d *decoder) listedTool(one strictjson.Value) string {
 	return cmp.Or(d.name(one.Get("function").Get("name")), d.name(one.Get("name")))
 }
-
-// isInternalTool reports whether the function is an internal agent of Mastra, which runs agents as tools.
-//
-// Source: listAgentTools in agent/agent.ts of @mastra/core 1.
-func isInternalTool(tool string) bool {
-	agent, isOne := strings.CutPrefix(tool, "agent-")
-	return isOne && lenient.IsInternal([]byte(agent))
-}

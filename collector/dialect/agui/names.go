@@ -175,7 +175,7 @@ func (d *decoder) namesBesideMessages(member string, v strictjson.Value) bool {
 	if v.Kind() == strictjson.String {
 		return d.mayNameWithheld(v)
 	}
-	if d.isWithheldMessage(v, lenient.MatchesAny([]byte(member), listMembers)) {
+	if d.isWithheldObject(v, lenient.MatchesAny([]byte(member), listMembers)) {
 		return false
 	}
 	for name, value := range v.Members() {
@@ -194,13 +194,15 @@ func (d *decoder) namesBesideMessages(member string, v strictjson.Value) bool {
 // textRoles are the roles of messages whose content is what somebody said.
 var textRoles = []string{"user", "assistant", "reasoning"}
 
-// messageRefers is refersToWithheld for a message of a list. Other messages than texts are the results of calls, and activities.
+// messageRefers is refersToWithheld for a message of a list, and finds internal agents that its content names. Other messages than texts are
+// the results of calls, and activities.
 func (d *decoder) messageRefers(message strictjson.Value) bool {
 	role := message.Get("role")
 	if role.Is("activity") {
-		return d.refersToWithheld(message, true, false) || d.repeatsCall(message.Get("content"))
+		return d.refersToWithheld(message, true, false) || d.repeatsCall(message.Get("content")) || isInternalActivity(message.Get("id"))
 	}
-	return d.refersToWithheld(message, false, false) || !slices.ContainsFunc(textRoles, role.Is) && d.namesWithheld(message.Get("content"))
+	content := message.Get("content")
+	return d.refersToWithheld(message, false, false) || !slices.ContainsFunc(textRoles, role.Is) && (d.namesWithheld(content) || hasInternalAgent(content))
 }
 
 // cutNamed withholds the smallest objects in a state that name something withheld. It reports whether v names

@@ -94,10 +94,10 @@ func (p position) inside(member []byte) position {
 	return anywhere
 }
 
-// withheldIn yields the parts of a value that are messages that are withheld, at any depth, or strings of JSON with such messages.
+// withheldIn yields the parts of a value that are withheld messages or objects, at any depth, or strings of JSON with such ones.
 func (d *decoder) withheldIn(v strictjson.Value, at position) iter.Seq[strictjson.Value] {
 	return func(yield func(strictjson.Value) bool) {
-		yieldMessages(v, at, d.isWithheldMessage, func(part, _ strictjson.Value) bool { return yield(part) })
+		yieldMessages(v, at, d.isWithheldObject, func(part, _ strictjson.Value) bool { return yield(part) })
 	}
 }
 
@@ -135,11 +135,14 @@ func (d *decoder) containsWithheld(v strictjson.Value, at position) bool {
 	return false
 }
 
-// isWithheldMessage reports whether a value is a message that is withheld. Applications choose the value, so an object
-// counts as a message only in a list of messages or with the members of one.
-func (d *decoder) isWithheldMessage(v strictjson.Value, listed bool) bool {
-	if v.Kind() != strictjson.Object {
+// isWithheldObject reports whether a value is a message that is withheld, or an object that names an internal agent. Applications choose the
+// value, so an object counts as a message only in a list of messages or with the members of one.
+func (d *decoder) isWithheldObject(v strictjson.Value, listed bool) bool {
+	switch {
+	case v.Kind() != strictjson.Object:
 		return false
+	case namesInternalAgent(v):
+		return true
 	}
 	isMessage, instructs, hasRole := listed, isInstruction(v), listed
 	for name, value := range v.Members() {
@@ -180,7 +183,7 @@ var (
 	}
 )
 
-// isMessageIn reports whether a value counts as a message (see isWithheldMessage).
+// isMessageIn reports whether a value counts as a message (see isWithheldObject).
 func isMessageIn(v strictjson.Value, listed bool) bool {
 	return v.Kind() == strictjson.Object && (listed || lenient.HasMember(v, contentMembers))
 }
@@ -233,7 +236,7 @@ func (d *decoder) nestsWithheld(outer strictjson.Value) bool {
 	return false
 }
 
-// cutNested withholds the messages in the content of an activity that may not leave: that of a frame, or of a message
+// cutNested withholds the messages and objects in the content of an activity that may not leave: that of a frame, or of a message
 // in a snapshot. It returns true if nothing would remain of the content, because a reader requires one.
 func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event.Batch) (whole bool) {
 	id, cut := d.name(activity.Get(idMember)), false
@@ -241,9 +244,9 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 		if lenient.MatchesAny(name.Text(), table.InternalMembers) {
 			continue // no reader gets it
 		}
-		for message := range d.withheldIn(value, positionIn(activity, name.Text())) {
-			b.Cut(message)
-			cut, whole = true, whole || message == value
+		for part := range d.withheldIn(value, positionIn(activity, name.Text())) {
+			b.Cut(part)
+			cut, whole = true, whole || part == value
 		}
 	}
 	if replaces, stated := activity.Get("replace").Bool(); cut {
@@ -257,13 +260,13 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 // mayInstruct reports whether a change of an activity may add a message that is withheld, or may change one that the
 // reader does not have.
 func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
-	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, d.withholdListed, id) || patchContains(patch, d.isWithheldMessage) {
+	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, d.withholdListed, id) || patchContains(patch, d.isWithheldObject) {
 		return true
 	}
 	for c := range changesOf(patch, nil) {
 		member := []byte(c.member())
-		isRole := !c.value.Exists() && lenient.MatchesAny(member, roleMembers) // copied
-		if isRole || mayMakeMessage(member, c.value, d.isWithheldMessage) {
+		isCopied := !c.value.Exists() && lenient.MatchesAny(member, copiedMembers)
+		if isCopied || mayMakeMessage(member, c.value, d.isWithheldObject) {
 			return true
 		}
 	}
@@ -289,6 +292,9 @@ var (
 
 	// changePrefilter finds the members of a message that say whether it is withheld.
 	changePrefilter = lenient.NewPrefilter(&event.Table{Labels: slices.Concat(
-		roleMembers, metadataMembers, table.Discriminators, table.Labels, ownIDs, callIDs, callLists, subagentIDs,
+		roleMembers, metadataMembers, table.Discriminators, table.Labels, ownIDs, callIDs, callLists, subagentIDs, agentMembers, toolMembers,
 	)})
+
+	// copiedMembers say that an object is withheld if they have a value that is not known.
+	copiedMembers = slices.Concat(roleMembers, agentMembers, toolMembers)
 )

@@ -19,7 +19,7 @@ func (d *decoder) quotesWithheld(k *kind, v strictjson.Value, b *event.Batch) bo
 		end := outcomeOf(v)
 		return end != outcomeSucceeded && end != outcomeInterrupted && (d.mayFailInternally(v) || d.mayQuote(v))
 	case typeToolResult:
-		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.answers.mayBeIn(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
+		return hasFailed(v, b) && d.mayQuote(v) || d.namesWithheld(v.Get("content")) || d.answers.mayBeIn(v.Get("content")) || hasInternalAgent(v.Get("content")) || d.hasHiddenAnswer(v) || d.isInternalPiece(k, v)
 	}
 	return false
 }
