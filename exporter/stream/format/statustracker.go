@@ -22,12 +22,13 @@ type statusTracker struct {
 	inputs         []input
 	paused         []string // calls that wait for a person
 	pausedNow      []string // calls that the current frame pauses
+	speakers
 }
 
 // operation is a call or a model's response that has started and not ended.
 type operation struct {
 	key, agent, branch   string
-	frame                int  // number of the frame that started it
+	frame                int  // number of the frame that started it; of a response, that of its last piece
 	isResponse, endsTurn bool // endsTurn: the agent's turn may end with the call
 }
 
@@ -49,6 +50,10 @@ const (
 func (t *statusTracker) observeFrame(b *event.Batch) {
 	t.frame++
 	t.pausedNow = t.pausedNow[:0]
+	t.speakers.observe(b, t.frame)
+	if b.Partial {
+		t.observePiece(b)
+	}
 	if b.Partial || b.Agent == "" && !b.Has(event.KindModelEnded) && !b.Has(event.KindText) {
 		return
 	}
@@ -81,6 +86,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindToolEnded:
 		t.observeResult(b, e)
 	case event.KindTransfer:
+		t.addTarget(e.Name)
 		if !lenient.IsInternal([]byte(e.Name)) { // the reader gets no frame of an internal agent
 			t.expect(expectation{branch: b.Branch, isTransfer: true, from: b.Agent})
 		}
@@ -105,22 +111,33 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	}
 }
 
+// observePiece records that a response goes on.
+func (t *statusTracker) observePiece(b *event.Batch) {
+	if i := slices.IndexFunc(t.open, func(op operation) bool { return op.isResponse && op.key == modelKey(b) }); i >= 0 {
+		t.open[i].frame = t.frame
+	}
+}
+
 func modelKey(b *event.Batch) string { return "model " + b.Branch + " " + b.Agent }
 
 // observeFinal records a final frame. The frame ends the calls that invoked its agent and the calls with which an agent's turn may
-// end. It also ends open responses of its agent and of agents below it, which were cut off. It clears errors in its branch and below,
-// and drops questions that only the agent itself has acknowledged.
+// end. It also ends open responses of its agent and of agents below it, which were cut off, and what an agent has left open that this one
+// replaces. It clears errors in its branch and below, and drops questions that only the agent itself has acknowledged.
 func (t *statusTracker) observeFinal(b *event.Batch) {
 	t.finalFrame = t.frame
+	branch, isOfRun := b.Branch, t.isWrittenByRun(b)
+	if isOfRun {
+		branch = ""
+	}
 	t.open = slices.DeleteFunc(t.open, func(op operation) bool {
-		isCutOff := op.isResponse && isWithin(op.branch, b.Branch) && (op.branch != b.Branch || op.agent == b.Agent)
-		return isCutOff || op.endsTurn && op.frame < t.frame
+		isCutOff := op.isResponse && isWithin(op.branch, branch) && (op.branch != branch || op.agent == b.Agent || isOfRun)
+		return isCutOff || op.endsTurn && op.frame < t.frame || !op.endsTurn && t.isReplaced(op, b)
 	})
 	for _, call := range callsOf(b.Branch) { // a call that invokes an agent may have no other response
 		t.endOperation("call " + call)
 	}
 	t.failedBranches = slices.DeleteFunc(t.failedBranches, func(failed string) bool {
-		return isWithin(failed, b.Branch)
+		return isWithin(failed, branch)
 	})
 	t.inputs = slices.DeleteFunc(t.inputs, func(in input) bool { return in.acknowledged && in.agent == b.Agent })
 }

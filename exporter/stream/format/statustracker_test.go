@@ -12,6 +12,11 @@ func frameOf(agent, branch string, facts ...event.Event) *event.Batch {
 	return &event.Batch{Agent: agent, Branch: branch, Events: facts}
 }
 
+func partialOf(b *event.Batch) *event.Batch {
+	b.Partial = true
+	return b
+}
+
 // TestVerdicts checks the status of a run whose stream has ended without stating it.
 func TestVerdicts(t *testing.T) {
 	of := func(kind event.Kind) event.Event { return event.Event{Kind: kind} }
@@ -25,6 +30,19 @@ func TestVerdicts(t *testing.T) {
 	asked := event.Event{Kind: event.KindInputRequested, CallID: "c"}
 	settled := event.Event{Kind: event.KindToolEnded, Name: "look", CallID: "c", TurnMayEnd: true}
 	handsOver := event.Event{Kind: event.KindToolStarted, CallID: "c", TurnMayEnd: true}
+	asks := of(event.KindModelStarted)
+	written := func(agent, branch string) *event.Batch {
+		b := frameOf(agent, branch, text, final)
+		b.IsWritten = true
+		return b
+	}
+	step := frameOf("", "n:1", text)
+	step.Step = "n"
+	below := func(above, agent string, facts ...event.Event) *event.Batch {
+		b := frameOf(agent, "", facts...)
+		b.Place = &event.Place{Nodes: []event.Node{{Name: above}, {Name: agent}}}
+		return b
+	}
 	for _, c := range []struct {
 		name   string
 		frames []*event.Batch
@@ -52,6 +70,18 @@ func TestVerdicts(t *testing.T) {
 		{"a call that ends a turn, and another agent's answer", []*event.Batch{frameOf("a", "a", handsOver), frameOf("b", "b", text, final)}, event.EndOfStream, completed},
 		{"a call that ends a turn, and no answer after it", []*event.Batch{frameOf("a", "a", text, handsOver, final)}, event.EndOfStream, incomplete},
 		{"another call, and another agent's answer", []*event.Batch{frameOf("a", "a", called("c")), frameOf("b", "b", text, final)}, event.EndOfStream, incomplete},
+		{"a response that was cut off before a text of the run's code", []*event.Batch{frameOf("", "", asks), written("n", "n:1")}, event.EndOfStream, completed},
+		{"a response that was cut off before a text in the name of an agent", []*event.Batch{frameOf("n", "n:1", text), frameOf("", "", asks), written("n", "n:1")}, event.EndOfStream, incomplete},
+		{"a response that was cut off before a text in the name of the root", []*event.Batch{frameOf("n", "", text), frameOf("b", "b:1", asks), written("n", "n:1")}, event.EndOfStream, incomplete},
+		{"a response that was cut off before a text of a step", []*event.Batch{step, frameOf("", "", asks), written("n", "n:1")}, event.EndOfStream, incomplete},
+		{"a response that was cut off before a text in the name of a target", []*event.Batch{frameOf("", "", event.Event{Kind: event.KindTransfer, Name: "n"}, asks), written("n", "n:1")}, event.EndOfStream, incomplete},
+		{"a call of an agent that another one replaces", []*event.Batch{below("w", "a", called("c")), below("w", "b", text, final)}, event.EndOfStream, completed},
+		{"a response of an agent that another one replaces", []*event.Batch{below("w", "a", asks), below("w", "b", text, final)}, event.EndOfStream, completed},
+		{"a call of an agent beside another one", []*event.Batch{below("w", "b", text), below("w", "a", called("c")), below("w", "b", text, final)}, event.EndOfStream, incomplete},
+		{"a call of an agent elsewhere", []*event.Batch{below("w", "a", called("c")), below("v", "b", text, final)}, event.EndOfStream, incomplete},
+		{"a call of an agent that hands over", []*event.Batch{below("w", "a", called("c"), event.Event{Kind: event.KindTransfer, Name: "b"}), below("w", "b", text, final)}, event.EndOfStream, incomplete},
+		{"a response that goes on beside another agent", []*event.Batch{
+			below("w", "a", asks), below("w", "b", text), partialOf(below("w", "a", text)), below("w", "b", text, final)}, event.EndOfStream, incomplete},
 		{"a response that breaks off", []*event.Batch{frameOf("a", "", final), frameOf("a", "", of(event.KindModelStarted))}, event.EndOfStream, incomplete},
 		{"a transfer that nobody takes up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final)}, event.EndOfStream, incomplete},
 		{"a transfer that is taken up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final), frameOf("b", "p.b", text, final)}, event.EndOfStream, completed},
