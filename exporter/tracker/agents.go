@@ -46,7 +46,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	case b.Step == "" && r.silentTargets[b.Agent] != nil:
 		op = r.silentTargets[b.Agent]
 		r.moveToBranch(op, b.Branch)
-	case b.Step == "" && r.isAssumed(b.Branch):
+	case b.Step == "" && r.mayBecome(b):
 		op = r.agentByBranch[b.Branch]
 		removeEntry(r.agents, agentKey{op.Name, op.Branch}, op)
 		op.Name = b.Agent
@@ -66,7 +66,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		op.Started = r.now // a transfer begins the operation before the agent's first frame
 	}
 	if op.spoke = true; op.Kind == InvokeNode && b.Step == "" {
-		op.Kind, op.Agent = InvokeAgent, b.Agent // the step turns out to be an agent
+		op.becomeAgent(b.Agent)
 	}
 	return op
 }
@@ -200,11 +200,21 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 	return op
 }
 
-// isAssumed reports whether the open operation of a branch is a step that beginAround began. Its first frame may
-// name an agent.
-func (r *openRun) isAssumed(branch string) bool {
-	op := r.agentByBranch[branch]
-	return op != nil && op.open && op.assumed
+// becomeAgent turns a step, and the maker of its open calls, into an agent.
+func (op *Operation) becomeAgent(name string) {
+	op.Kind, op.Agent = InvokeAgent, name
+	for child := op.lastChild; child != nil; child = child.prevSibling {
+		if child.Kind == ExecuteTool {
+			child.Agent = name
+		}
+	}
+}
+
+// mayBecome reports whether the open step of a branch turns out to be the agent of a frame: either beginAround began the step, so that its first
+// frame may name an agent, or the agent is the first one there that asks a model.
+func (r *openRun) mayBecome(b *event.Batch) bool {
+	op := r.agentByBranch[b.Branch]
+	return op != nil && op.open && (op.assumed || op.Kind == InvokeNode && (b.Has(event.KindModelStarted) || b.Has(event.KindModelEnded)))
 }
 
 // moveToBranch moves the target of a transfer to the branch in which it speaks.

@@ -328,7 +328,7 @@ type openState struct {
 	lastPiece       Timestamp // of a model's response: its last partial frame
 	worked          bool      // a frame of it, or of an operation below it, shows more than that it begins
 	spoke           bool      // a frame of it, or of an operation below it, was seen
-	assumed         bool      // see isAssumed
+	assumed         bool      // see mayBecome
 	startUnknown    bool      // Started is only a lower bound
 	askerUnknown    bool      // of a model's response: each of several agents may have asked, so Started may be the cause of another one
 	causeUnknown    bool      // of a model's response: event.Event.Uncertain of its start

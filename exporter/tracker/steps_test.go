@@ -29,6 +29,20 @@ invoke_agent me ok 1-6
 completed
 invoke_agent me ok 1-4
   invoke_agent writer ok 1-3`},
+		{"a step whose model names its agent late", file(), []*event.Batch{
+			says("me", inStep("tools", "t#1"), calls("t1", "search")), says("writer", lane("t#1"), responds("m")), says("writer", lane("t#1"), returns("t1", "search"), settles), says("me", final)}, `
+completed
+invoke_agent me ok 1-4
+  invoke_agent writer ok 1-3
+    execute_tool search ok 1-3
+    chat m ok 1-2`},
+		{"a step in which someone else writes", file(), []*event.Batch{
+			says("me", inStep("tools", "t#1"), calls("t1", "search")), says("me", inStep("tools", "t#1"), returns("t1", "search"), settles), says("writer", lane("t#1"), text), says("me", final)}, `
+completed
+invoke_agent me ok 1-4
+  invoke_node tools ok 1-2
+    execute_tool search ok 1-2
+  invoke_agent writer ok 3-3`},
 		{"a step before anybody is named", file(), []*event.Batch{says("", inStep("model", "model#1"), fresh(event.KindAgentStarted)), says("", inStep("model", "model#1"), ends), says("", final)}, `
 completed
 invoke_agent  ok 1-3
@@ -41,6 +55,10 @@ invoke_agent  ok 1-4
   invoke_agent billing ok 3-4`},
 	})
 	run := follow(t, file(), says("me", fresh(event.KindRunStarted)), says("me", inStep("tools", "tools#1"), calls("t1", "search")), says("me", final))
+	late := follow(t, file(), says("me", fresh(event.KindRunStarted)), says("me", inStep("tools", "t#1"), calls("t1", "search")), says("writer", lane("t#1"), responds("m")), says("me", final))
+	if op := findOperation(t, late, tracker.ExecuteTool, "search"); op.Agent != "writer" {
+		t.Errorf("the call of an agent that is named late is %q's", op.Agent)
+	}
 	for _, op := range run.Operations {
 		if want := map[tracker.OperationKind]string{tracker.InvokeAgent: "me", tracker.ExecuteTool: "me"}[op.Kind]; op.Agent != want {
 			t.Errorf("%s %s is %q's, want %q", op.Kind, op.Name, op.Agent, want)
