@@ -55,6 +55,7 @@ func TestWritingsOfInternalTools(t *testing.T) {
 		{[]sent{stateOf(`,`+readX, state)}, 0},
 		{[]sent{list(messages(unnamedX), messages(writtenX)), list(messages(unnamedV), messages(shownD)), stateOf(`,`+unnamedX+`,`+writtenX+`,`+unnamedV, "")}, 3},
 		{[]sent{list(messages(lookedX), `{"last":`+shownD+`}`), list(messages(dict), messages(readX), `{"last":`+dict+`}`, messages(lookedX), messages(shownD))}, 4},
+		{[]sent{list(messages(dict), messages(readX))}, 0},
 		{[]sent{list(messages(lookedX, shownD), messages(readX), `{"history":[`+byModel+`]}`)}, 2},
 		{[]sent{ofTools(`[` + readX + `,` + byModel + `]`)}, 0},
 		{[]sent{ofTools(`{"history":[` + dict + `]}`)}, 0}, // of an open call
