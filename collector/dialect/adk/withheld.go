@@ -21,21 +21,23 @@ const maxWithheldEvents = 256
 
 // withheld remembers what was withheld on a stream, and the calls that were withheld on other streams of its agent.
 type withheld struct {
-	calls  wire.WithheldCalls
-	events *simplelru.LRU[uint64, struct{}] // hashes of IDs
-	texts  wire.WithheldTexts
-	values wire.WithheldValues
-	pieces streamedTexts
-	named  []wire.NamedCall // by the current frame; reused
+	calls   wire.WithheldCalls
+	events  *simplelru.LRU[uint64, struct{}] // hashes of IDs
+	texts   wire.WithheldTexts
+	values  wire.WithheldValues
+	pieces  streamedTexts
+	updates wire.WithheldUpdates
+	named   []wire.NamedCall // by the current frame; reused
 }
 
 func newWithheld(s *event.Stream) withheld {
 	events, _ := simplelru.NewLRU[uint64, struct{}](maxWithheldEvents, nil) // the only error is a size below one
-	w := withheld{calls: wire.NewWithheldCalls(s), events: events, values: wire.NewWithheldValues(s)}
+	w := withheld{calls: wire.NewWithheldCalls(s), events: events, values: wire.NewWithheldValues(s), updates: wire.NewWithheldUpdates(s)}
 	if s.Session != "" {
 		scope := s.App + "\x00" + s.User + "\x00" + s.Session
 		w.calls.SetScope(scope)
 		w.values.SetScopes(scope)
+		w.updates.SetScope(scope)
 	}
 	return w
 }
@@ -47,6 +49,7 @@ func (w *withheld) miss(f dialect.Frame) {
 	w.calls.Miss(f)
 	w.texts.Miss(f)
 	w.values.Miss(f)
+	w.updates.Miss(f)
 	for _, id := range eventID.FindAllSubmatch(f.Data, maxWithheldEvents) {
 		w.events.Add(maphash.Bytes(seed, id[1]), struct{}{})
 	}
@@ -63,7 +66,7 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	w.acceptKept(fr, b)
 	id := maphash.Bytes(seed, fr.id.Text())
 	place := wire.NewCallPlace(fr.author, fr.branch, fr.nodeInfo.Get("path"))
-	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b) || w.isSummaryOf(fr)
+	isRepeat := len(fr.id.Text()) > 0 && w.events.Contains(id) || w.pieces.completes(fr, place, b) || w.isCopy(fr, b) || w.isSummaryOf(fr) || w.updates.Contain(b, fr.customMetadata)
 	w.named = fr.appendCalls(w.named[:0], place, b)
 	isFiltered := wire.IsFiltered(b, prefilter)
 	b.Internal = w.calls.Check(w.named, isRepeat || isFiltered) || isRepeat
@@ -72,6 +75,7 @@ func (w *withheld) check(fr *frame, b *event.Batch) {
 	if (b.Internal || isFiltered) && len(fr.id.Text()) > 0 {
 		w.events.Add(id, struct{}{})
 	}
+	w.updates.Add(b, fr.customMetadata, b.Internal || isFiltered)
 	if isOfOpen { // it may quote the pieces, and the end of the run repeats it
 		w.texts.Add(b, fr.errorMessages()...)
 	}
