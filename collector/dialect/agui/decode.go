@@ -221,7 +221,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 
 // runFinished ends a run with its outcome. A run with an unknown outcome stays incomplete.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
-	if d.hasWithheldQuestion(v) || isInstruction(v) {
+	if d.cutQuestionsOf(v, b) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}
 	current, legacy := questionLists(v)

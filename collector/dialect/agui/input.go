@@ -86,20 +86,33 @@ func (d *decoder) rememberQuestions(end strictjson.Value) {
 	}
 }
 
-// hasWithheldQuestion reports whether the outcome of a run asks about something withheld. The outcome is removed then.
-func (d *decoder) hasWithheldQuestion(end strictjson.Value) bool {
-	current, legacy := questionLists(end)
+// cutQuestionsOf withholds the questions at the end of a run that are about something withheld. It returns true if no other would remain, so
+// that the outcome must be removed: a reader waits for an answer if it gets one.
+func (d *decoder) cutQuestionsOf(end strictjson.Value, b *event.Batch) (removesAll bool) {
 	isInWork := d.steps.endedInternally || d.isInOpenWork(end)
-	return d.asksWithheld(current, isInWork) || d.asksWithheld(legacy, isInWork)
-}
-
-func (d *decoder) asksWithheld(questions strictjson.Value, isInWork bool) bool {
-	for v := range elementsOf(questions) {
-		if d.isWithheldInterrupt(v) || isInWork && !d.isAskedElsewhere(v) {
-			return true
+	current, legacy := questionLists(end)
+	hasCut, hasOther := false, false
+	for _, questions := range [...]strictjson.Value{current, legacy} {
+		for v := range elementsOf(questions) {
+			if d.isWithheldInterrupt(v) || isInWork && !d.isOfShownSubagent(v) && !d.isAskedElsewhere(v) {
+				b.Cut(v)
+				hasCut = true
+			} else {
+				hasOther = true
+			}
 		}
 	}
-	return false
+	for name, ids := range end.Get("outcome").Members() {
+		if hasCut && lenient.MatchesAny(name.Text(), questionIDs) {
+			b.Cut(ids)
+		}
+	}
+	return hasCut && !hasOther
+}
+
+// isOfShownSubagent reports whether a question at the end of a run names a subagent that left.
+func (d *decoder) isOfShownSubagent(question strictjson.Value) bool {
+	return d.starts.seen.Contains(key{entity: entitySubagent, id: d.memberOf(question, subagentIDs)})
 }
 
 // isWithheldInterrupt is isWithheldQuestion for a question at the end of a run.
@@ -219,6 +232,9 @@ func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
 		}
 	}
 	d.noteNode(v)
+	if !b.Internal && !d.startWithheld && !d.filtered && d.isOfOpenNode(v) {
+		d.noteNodeQuestions(v)
+	}
 	d.markStepAgent(v, b)
 }
 

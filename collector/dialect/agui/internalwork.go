@@ -21,7 +21,8 @@ func (d *decoder) isInternalWork(k *kind, this key, v strictjson.Value) bool {
 	case k.entity == entitySubagent:
 		owner = d.name(v.Get("parentSubagentRunId"))
 	case k.state, k.entity == entityActivity, k.name == typeCustom:
-		return d.isInternalEvent || d.isInOpenWork(v) && !(v.Get("name").Is(onInterrupt) && d.isAskedElsewhere(v))
+		isElsewhere := v.Get("name").Is(onInterrupt) && d.isAskedElsewhere(v) || d.isOfOpenNode(v)
+		return d.isInternalEvent || d.isInOpenWork(v) && !isElsewhere
 	case !k.isWork(), d.isOfSecondStart(k, v):
 		return false
 	case d.isInternalEvent && !d.isKnown(this), begins && k.name != typeTextStart && d.mayBeDelegated(v):

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -35,6 +36,23 @@ func isOfInternalNode(custom strictjson.Value) bool {
 		}
 	}
 	return lenient.IsInternal(value.Get("node_id").Text())
+}
+
+// isOfOpenNode reports whether a custom event names the node that it is of, and that one has an open step and is ordinary. An internal node
+// may run beside it.
+func (d *decoder) isOfOpenNode(custom strictjson.Value) bool {
+	of := d.name(custom.Get("value").Get("node_id"))
+	return lenient.HasPrefix(custom.Get("name").Text(), nodeEvents) && slices.ContainsFunc(d.steps.open, func(open step) bool {
+		_, node, isNode := nodeOf(open.name)
+		return isNode && node == of && !open.isInternal
+	})
+}
+
+// noteNodeQuestions remembers the questions of an ordinary node. The end of the run does not say which node asks them.
+func (d *decoder) noteNodeQuestions(custom strictjson.Value) {
+	for question := range elementsOf(custom.Get("value").Get("interrupts")) {
+		d.questions.ordinary.Add(d.name(question.Get("id")))
+	}
 }
 
 // noteNode reads how a node ends: the end of its step does not say so.
