@@ -79,6 +79,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
 	d.itemAgent, d.eventAgent, d.isOrdinary = nil, "", false
 	if d.decode(f, b); d.sdk.wrapped {
+		if b.Internal {
+			d.turns.keepTexts(f.JSON)
+		}
 		d.sdk.followFrame(b)
 		d.sdk.agents.placeIn(b)
 		b.AgentUnknown = b.Agent == ""

@@ -49,14 +49,14 @@ func TestTextsAfterTools(t *testing.T) {
 		return raw(n, "output_text.delta", `"output_index":0,"content_index":0,"item_id":"k","delta":"answer"`)
 	}
 	next := func(n int) string { return strings.Replace(later(n), `index":0`, `index":1`, 1) }
-	asTool := strings.Replace(outputItem("a", "c"), `"o"`, `"secret"`, 1) // the tool's caller chooses to show the result
+	asTool := strings.Replace(outputItem("a", "c"), `"o"`, `"secret"`, 1) // as Agent.as_tool returns it
 	for name, sent := range map[string][]string{
 		"longer, with IDs":        append(slices.Clone(texts), textOf("i", "secret"), outputItem("a", "c"), later(4), later(5), later(6)),
 		"longer, of the result":   append(slices.Clone(texts), pieceOf(3, "sec"), pieceOf(4, "ret"), asTool, pieceOf(3, "answer"), pieceOf(4, "answer"), pieceOf(5, "answer")),
 		"longer, after a thought": append(slices.Clone(texts), textOf("i", "secret"), outputItem("a", "c"), next(4), next(5), next(6)),
 		"begins late":             append(slices.Clone(texts), textOf("i", "secret"), outputItem("a", "c"), later(9), later(10), later(11)),
 	} {
-		if out := leaving(t, client, stream(sent...)); strings.Count(out, "answer") != 3 || strings.Count(out, "sec") != strings.Count(sent[len(sent)-4], "sec") {
+		if out := leaving(t, client, stream(sent...)); strings.Count(out, "answer") != 3 || strings.Contains(out, "sec") {
 			t.Errorf("%s: this leaves: %s", name, out)
 		}
 	}

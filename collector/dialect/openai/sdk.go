@@ -226,6 +226,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 // runOutput reports the result of a call of an agent, or of an unknown one.
 func (d *decoder) runOutput(id, agent string, output, raw strictjson.Value, b *event.Batch) {
 	isText := d.isWhole(output.Text())
+	b.PublicForm = b.PublicForm || d.isCopy(id, output, isText)
 	if d.endImplied(b, false) {
 		d.sdk.agents.activate(b.Agent) // it goes on
 	}

@@ -36,7 +36,7 @@ func TestEndsOfInternalTurns(t *testing.T) {
 		"an error at once":                      {3, slices.Concat(inCall, []string{failed}, answer)},
 		"an error in its call":                  {3, slices.Concat(inCall, called[:4], []string{failed}, answer)},
 		"a result of an agent beside it":        {3, slices.Concat(inCall, called, []string{result("a", "c")}, secret, []string{says(hidden, "i", "secret")}, answer)},
-		"a result after another agent's answer": {4, slices.Concat(inCall, answer, []string{says("z", "k", "answer"), result("a", "c")}, secret, []string{says(hidden, "i", "secret")}, responseOf("l", "answer"))},
+		"a result after another agent's answer": {3, slices.Concat(inCall, answer, []string{says("z", "k", "answer"), result("a", "c")}, secret, []string{says(hidden, "i", "secret")}, responseOf("l", "answer"))},
 		"an error of one of two calls":          {1, slices.Concat([]string{inCall[0], inCall[1], callItem("a", "e", "ask"), inCall[2]}, called, []string{failed}, secret)},
 		"an error, and the result of the other": {4, slices.Concat([]string{inCall[0], inCall[1], callItem("a", "e", "ask"), inCall[2]}, called, []string{failed, result("a", "e")}, answer)},
 		"a rejected call":                       {0, slices.Concat(inCall, called, []string{strings.Replace(outputItem("a", "c"), `"o"`, `"Tool execution was not approved."`, 1)}, secret)},

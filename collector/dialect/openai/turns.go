@@ -40,6 +40,7 @@ type turns struct {
 	showResults  bool             // it shows results of calls
 	showMessages bool             // it shows items with messages that name their agents
 	misnamed     bool             // an event of an internal agent names another one, so names prove nothing
+	texts        wire.Set[uint64] // hashes of what internal agents in calls have answered
 	areParallel  bool             // an internal agent had not ended when another one began, so agents may work at the same time
 }
 
