@@ -19,11 +19,11 @@ import (
 // error that leaves may quote one, because tools, agents and servers put the texts of others into their own errors. The zero value is
 // empty.
 type WithheldTexts struct {
-	MinLine    int                 // lines with fewer bytes of words do not count; if it is set, parts of words do not either
-	lines      map[string]struct{} // as words returns them
-	size       int                 // of lines, in bytes
-	incomplete bool                // there may be texts that are not in lines, so any error may quote one
-	AreAnswers bool                // lines that other texts may have by chance do not count
+	MinLine    int       // lines with fewer bytes of words do not count; if it is set, parts of words do not either
+	lines      lineIndex // as words returns them
+	size       int       // of lines, in bytes
+	incomplete bool      // there may be texts that are not in lines, so any error may quote one
+	AreAnswers bool      // lines that other texts may have by chance do not count
 }
 
 const (
@@ -96,17 +96,14 @@ func (t *WithheldTexts) addLine(line []byte) bool {
 	if words == "" || len(words) < t.MinLine || slices.Contains(genericLines, words) || t.AreAnswers && !isTellingLine(words) {
 		return false
 	}
-	if _, known := t.lines[words]; known {
+	if t.lines.contains(words) {
 		return true
 	}
-	if t.size += len(words); t.size > t.maxBytes() || len(t.lines) == maxWithheldLines {
+	if t.size += len(words); t.size > t.maxBytes() || t.lines.len() == maxWithheldLines {
 		t.Overflow()
 		return true
 	}
-	if t.lines == nil {
-		t.lines = make(map[string]struct{})
-	}
-	t.lines[words] = struct{}{}
+	t.lines.add(words)
 	return true
 }
 
@@ -128,7 +125,7 @@ func isTellingLine(words string) bool {
 var genericLines = []string{"error", "exception", "failed", "failure", "none", "null", "true", "false", "ok", "success", "unknown error", "internal server error", "traceback most recent call last", "this tool call requires confirmation please approve or reject"}
 
 // Overflow records that a text was withheld that Add did not get.
-func (t *WithheldTexts) Overflow() { t.incomplete, t.lines = true, nil }
+func (t *WithheldTexts) Overflow() { t.incomplete, t.lines = true, lineIndex{} }
 
 // Miss records a frame that cannot be read.
 func (t *WithheldTexts) Miss(f dialect.Frame) {
@@ -139,7 +136,7 @@ func (t *WithheldTexts) Miss(f dialect.Frame) {
 
 // MayBeIn reports whether a string in values quotes one of the texts, or may quote one.
 func (t *WithheldTexts) MayBeIn(values ...strictjson.Value) bool {
-	if !t.incomplete && len(t.lines) == 0 {
+	if !t.incomplete && t.lines.len() == 0 {
 		return false
 	}
 	return t.mayBeIn(maxErrorWords, values...)
@@ -147,7 +144,7 @@ func (t *WithheldTexts) MayBeIn(values ...strictjson.Value) bool {
 
 // MayBeInLong is MayBeIn for values that may be much longer than errors are.
 func (t *WithheldTexts) MayBeInLong(values ...strictjson.Value) bool {
-	return (t.incomplete || len(t.lines) > 0) && t.mayBeIn(max(maxErrorWords, maxSearch/(len(t.lines)+1)), values...)
+	return (t.incomplete || t.lines.len() > 0) && t.mayBeIn(max(maxErrorWords, maxSearch/(t.lines.len()+1)), values...)
 }
 
 // mayBeIn is MayBeIn for values of at most limit bytes in all. It searches no longer ones.
@@ -162,21 +159,7 @@ func (t *WithheldTexts) mayBeIn(limit int, values ...strictjson.Value) bool {
 	case t.incomplete, len(words) > limit:
 		return true
 	}
-	for line := range t.lines {
-		if t.MinLine > 0 && !hasWholeWords(words, line) {
-			continue
-		}
-		if found := bytes.Contains(words, []byte(line)); found && len(line) >= minWithheldLine || bytes.Contains(words, []byte(" "+line+"\n")) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasWholeWords reports whether words contain those of a line, none of them only in part. The last one of a cut line may go on.
-func hasWholeWords(words []byte, line string) bool {
-	return bytes.Contains(words, []byte(" "+line+" ")) || bytes.Contains(words, []byte(" "+line+"\n")) ||
-		len(line) >= maxWithheldLine && bytes.Contains(words, []byte(" "+line))
+	return t.lines.isIn(words, t.MinLine > 0)
 }
 
 // appendStrings appends the words of each string or number in v until there are more than limit bytes. A line feed ends those of each.
