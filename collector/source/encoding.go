@@ -42,17 +42,24 @@ func isSupported(encoding string) bool {
 
 // checkEncoding returns an error if a stream cannot be filtered because of its encoding. It may replace the body of the answer.
 func checkEncoding(resp *http.Response, encoding string) error {
-	switch {
-	case encoding == "":
-		return nil
-	case !isSupported(encoding):
+	if !isSupported(encoding) {
 		return encodingError(encoding)
 	}
-	body := newGzipStart(resp.Body)
-	if resp.Body = body; body.isOther() {
+	if hasOtherContent(resp, encoding) {
 		return contentError(encoding)
 	}
 	return nil
+}
+
+// hasOtherContent reports whether the content of an answer does not have the supported encoding that its header names. It may
+// replace the body.
+func hasOtherContent(resp *http.Response, encoding string) bool {
+	if encoding == "" {
+		return false
+	}
+	body := newGzipStart(resp.Body)
+	resp.Body = body
+	return body.isOther()
 }
 
 // drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in

@@ -70,14 +70,17 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
-// TestUnexpectedEncoding checks that an answer in an encoding that the tail does not accept is rejected.
+// TestUnexpectedEncoding checks that an answer in an encoding that the tail does not accept, or that is not gzip as it says, is
+// rejected.
 func TestUnexpectedEncoding(t *testing.T) {
-	a := runTail(t, 0, nil, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Encoding", "br")
-		streams(says("1", "a"))(w, r)
-	})
-	if got := strings.Join(a.got, ", "); got != "open ctx, up false, close stopped" {
-		t.Errorf("the tail reports %s", got)
+	for _, encoding := range []string{"br", "gzip"} {
+		a := runTail(t, 0, nil, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", encoding)
+			streams(says("1", "a"))(w, r)
+		})
+		if got := strings.Join(a.got, ", "); got != "open ctx, up false, close stopped" {
+			t.Errorf("%s: the tail reports %s", encoding, got)
+		}
 	}
 }
 
