@@ -120,6 +120,7 @@ type Sent struct {
 	Response string // as Batch.Response
 	Call     string // the ID of the call, or ""
 	OnlyCall bool   // Response is not set
+	IsOpen   bool   // the response has not ended before this batch
 }
 
 // NameCheck says what the names in a frame allow.

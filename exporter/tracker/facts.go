@@ -96,6 +96,14 @@ func (r *openRun) attribute(sent *event.Sent, agent *Operation) {
 			break
 		}
 	}
+	for key, op := range r.partialResponses {
+		if sent.IsOpen && key.response == sent.Response && op.Agent == "" {
+			r.attributeTo(agent, op)
+			delete(r.partialResponses, key)
+			put(&r.partialResponses, responseKey{agent, key.response}, op)
+			break
+		}
+	}
 	if call := r.calls[sent.Call]; call != nil && call.open && call.Agent == "" {
 		r.attributeTo(agent, call)
 	}

@@ -119,6 +119,7 @@ func formatTurn(b *event.Batch, cut func(string) string) string {
 	if b.Sent != nil {
 		fmt.Fprintf(&w, " sent=%q", strings.TrimSpace(b.Sent.Response+" "+b.Sent.Call))
 		w.mark("only call", b.Sent.OnlyCall)
+		w.mark("open", b.Sent.IsOpen)
 	}
 	w.mark("may be root", b.MayBeRoot)
 	w.mark("parallel", b.IsParallel)

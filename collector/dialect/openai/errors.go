@@ -82,19 +82,29 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 			d.failOne(code, b)
 			return
 		}
-		d.setAuthor(b)
 	}
-	if isOne := d.selectOnly(); isOne || ofModel || d.chat.started && !d.chat.finished {
+	isOne := d.selectOnly()
+	d.setFailed(isOne, b)
+	if isOne || ofModel || d.chat.started && !d.chat.finished {
 		e := b.Add(event.KindModelEnded)
 		e.Model, e.Error, e.Code, e.Usage = d.model(), event.ModelError, code, d.chat.unreported()
 	}
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
-	e.Error, e.Code = event.AgentError, code
+	e.Error, e.Code, e.Elsewhere = event.AgentError, code, b.Agent == "" && d.sdk.agents.beside
 	if d.singleRun {
 		d.others = nil // they are parts of the run
 	}
 	d.end(event.AgentError, code, b)
+}
+
+// setFailed sets the agent of an error in a run of the Agents SDK. An error names no agent. If one response is open and one agent at work, it
+// is of these.
+func (d *decoder) setFailed(isOne bool, b *event.Batch) {
+	agent := b.Agent
+	if d.setAuthor(b); d.sdk.on && isOne && b.Agent == "" && agent != "" {
+		b.Agent, b.Sent = agent, &event.Sent{Response: d.responseName, IsOpen: true}
+	}
 }
 
 // failOne reports an error of one of several runs of the Agents SDK that an application passes on at once. The others go on.
