@@ -78,14 +78,17 @@ func (c *copies) mayBeIn(v strictjson.Value) bool {
 // areIn reports whether a value contains a copy, not as a part of a longer text.
 func (c *copies) areIn(v strictjson.Value) (found bool) {
 	if c.hashes.Len() > 0 {
-		hashOf(v, func(hash uint64, size int) { found = found || size >= minCopy && c.hashes.MayContain(hash) })
+		hashOf(v, func(_ strictjson.Value, hash uint64, size int) {
+			found = found || size >= minCopy && c.hashes.MayContain(hash)
+		})
 	}
 	return found
 }
 
 // hashOf returns a hash of a value and the size of its texts. It calls visit, if it is not nil, for each value in v and in strings with
-// JSON. The order of members and the form of numbers do not count. Of a text, only the first line does.
-func hashOf(v strictjson.Value, visit func(hash uint64, size int)) (hash uint64, size int) {
+// JSON, and with the part of v that is or contains it. The order of members and the form of numbers do not count. Of a text, only the
+// first line does.
+func hashOf(v strictjson.Value, visit func(part strictjson.Value, hash uint64, size int)) (hash uint64, size int) {
 	var text []byte
 	switch v.Kind() {
 	case strictjson.Object:
@@ -107,7 +110,7 @@ func hashOf(v strictjson.Value, visit func(hash uint64, size int)) (hash uint64,
 		size = len(text)
 	case strictjson.String:
 		if inner := decoded(v); inner != v && visit != nil {
-			hashOf(inner, visit)
+			hashOf(inner, func(_ strictjson.Value, hash uint64, size int) { visit(v, hash, size) })
 		}
 		line, _, _ := bytes.Cut(bytes.TrimSpace(v.Text()), []byte("\n"))
 		text, size = append([]byte(`"`), line...), len(line)
@@ -115,7 +118,7 @@ func hashOf(v strictjson.Value, visit func(hash uint64, size int)) (hash uint64,
 		text = v.Raw()
 	}
 	if hash = wire.Hash(string(text)); visit != nil {
-		visit(hash, size)
+		visit(v, hash, size)
 	}
 	return hash, size
 }

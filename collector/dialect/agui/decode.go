@@ -32,6 +32,7 @@ type decoder struct {
 	staleState      bool        // the client may lack the current state: a frame of the state was withheld, or may have been, and no snapshot of it has left since
 	stateShapes     shapes
 	activityShapes  shapes // of all activities; the first token of a path is the activity's ID
+	activityData    activityData
 	pieces          pieces
 	wholeTexts      wholeTexts
 	markedState     bool              // something in the state is, or may be, marked as a thought
@@ -172,6 +173,9 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 	isWithheld := b.Internal || b.Type == typeOrphan || d.filtered || b.PublicForm
 	d.addResultCopy(k, v, isWithheld)
+	if k.entity == entityActivity {
+		d.activityData.note(v, isWithheld)
+	}
 	if isWithheld || len(b.Cuts) > 0 || b.Type != k.name {
 		d.rememberNested(k, v, b)
 	}

@@ -244,7 +244,12 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 		if lenient.MatchesAny(name.Text(), table.InternalMembers) {
 			continue // no reader gets it
 		}
-		for part := range d.withheldIn(value, positionIn(activity, name.Text())) {
+		at := positionIn(activity, name.Text())
+		parts := slices.Collect(d.withheldIn(value, at))
+		if at != inWords && name.Is("content") {
+			parts = append(parts, d.activityData.copiesIn(value)...)
+		}
+		for _, part := range parts {
 			b.Cut(part)
 			cut, whole = true, whole || part == value
 		}
@@ -260,7 +265,7 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 // mayInstruct reports whether a change of an activity may add a message that is withheld, or may change one that the
 // reader does not have.
 func (d *decoder) mayInstruct(id string, patch strictjson.Value) bool {
-	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, d.withholdListed, id) || patchContains(patch, d.isWithheldObject) {
+	if d.cutActivities.MayContain(id) || d.activityShapes.makesInternal(patch, d.withholdListed, id) || patchContains(patch, d.isWithheldObject) || len(d.activityData.copiesIn(patch)) > 0 {
 		return true
 	}
 	for c := range changesOf(patch, nil) {
