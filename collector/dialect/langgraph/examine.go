@@ -109,6 +109,7 @@ type traits struct {
 	isPrompt      bool // it has the type or class of a prompt
 	isLabeled     bool // it has an internal type or name
 	isInterface   bool // an element of a user interface
+	isSaved       bool // it has the class of a model's message
 	isScoped      bool // it names an internal node, agent or namespace, or belongs to a withheld message
 	isWithheld    bool // it has the id of something that was withheld
 	isShared      bool // it has the id of something that other streams withhold too
@@ -155,8 +156,11 @@ func (d *decoder) examineObject(v strictjson.Value, at place) (is traits, found 
 
 // isFromModel reports whether an object is a message of a model.
 func (is *traits) isFromModel(v strictjson.Value) bool {
-	return is.isMessage && is.isResponse && !is.isResult && !isToolResult(v)
+	return is.isMessage && (is.isResponse || is.isSaved) && !is.isResult && !isToolResult(v)
 }
+
+// modelClasses are LangChain's classes of a model's messages.
+var modelClasses = []string{"AIMessage", "AIMessageChunk"}
 
 // addName adds what the name of a member says.
 func (is *traits) addName(name []byte, value strictjson.Value) {
@@ -182,6 +186,7 @@ func (is *traits) addType(v strictjson.Value) {
 func (is *traits) addID(withheld *wire.SharedSet, id strictjson.Value) {
 	is.isInstruction = is.isInstruction || namesInstruction(id)
 	is.isPrompt = is.isPrompt || namesPrompt(id)
+	is.isSaved = is.isSaved || slices.ContainsFunc(elementsOf(id), func(part strictjson.Value) bool { return lenient.MatchesAny(part.Text(), modelClasses) })
 	if mayName(withheld, id) {
 		is.isWithheld, is.isShared = true, is.isShared || withheld.IsShared(dialect.Name(string(id.Text())))
 	}

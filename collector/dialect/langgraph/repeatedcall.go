@@ -28,9 +28,6 @@ func (d *decoder) withholdRepeats(message strictjson.Value, ids map[string]struc
 	}
 	s.byID = true
 	s.scan(message, false, 0)
-	if joined := message.Get("additional_kwargs").Get("function_call"); joined.Exists() && !d.isCutCall(joined) { // its strings may be those of several calls
-		d.cutCall(joined)
-	}
 }
 
 // scan cuts parts of a value. isOutput says that a tool has written the value.
@@ -41,7 +38,7 @@ func (s *repeatScan) scan(v strictjson.Value, isOutput bool, depth int) {
 	isCall := len(toolOf(v).Text()) > 0
 	for name, member := range v.Members() {
 		switch text := name.Text(); {
-		case s.byID && s.hasID(name):
+		case s.byID && (s.hasID(name) || name.Is(joinedCalls) && member.Kind() == strictjson.Object):
 			s.d.cutCall(member)
 		case member.Kind() < strictjson.Array, lenient.MatchesAny(text, parsedMembers), isCall && lenient.MatchesAny(text, callArguments): // written by the model
 		default:
@@ -68,7 +65,8 @@ func (s *repeatScan) scanPart(v strictjson.Value, isOutput bool, depth int) {
 // withhold cuts a part, and withholds the results of the call with its ID.
 func (s *repeatScan) withhold(v strictjson.Value) {
 	s.d.cutCall(v)
-	if id := s.d.name(v.First("call_id", "id")); id != "" && !s.byID && hasCallForm(v) {
+	if !s.byID && hasCallForm(v) {
+		id := s.d.name(v.First("call_id", "id"))
 		s.d.withholdCallID(id)
 		s.ids[id] = struct{}{}
 	}
@@ -88,6 +86,9 @@ func (s *repeatScan) hasID(id strictjson.Value) bool {
 	_, is := s.ids[s.d.name(id)]
 	return is && len(id.Text()) > 0
 }
+
+// joinedCalls is the member with a call in OpenAI's old form. If a message has several calls, its strings may be joined from those of all.
+const joinedCalls = "function_call"
 
 var (
 	callIDs       = []string{"id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId"}

@@ -10,9 +10,10 @@ import (
 // repeatedCalls are messages with a call of a TOOL, or a description of one, in forms that servers of models and LangChain's packages have
 // beside LangChain's own. A call of another tool is beside it.
 var repeatedCalls = map[string]string{
-	"Google's joined calls": `"content":"shown","additional_kwargs":{"function_call":{"name":"weatherTOOL","arguments":"{}{\"q\":\"secret\"}"}},` + calledBoth,
-	"Google's blocks":       `"content":[{"type":"functionCall","functionCall":{"name":"weather","args":{"q":"shown"}}},{"type":"functionCall","functionCall":{"name":"TOOL","args":{"q":"secret"}}}],` + calledBoth,
-	"Google's IDs":          `"content":"shown","additional_kwargs":{"__gemini_function_call_thought_signatures__":{"c1":"shown","c2":"secret"}},` + calledBoth,
+	"Google's joined calls":        `"content":"shown","additional_kwargs":{"function_call":{"name":"weatherTOOL","arguments":"{}{\"q\":\"secret\"}"}},` + calledBoth,
+	"Google's joined calls, saved": `"kwargs":{"content":"shown","additional_kwargs":{"function_call":{"name":"weatherTOOL","arguments":"{}{\"q\":\"secret\"}"}},` + calledBoth + `}`,
+	"Google's blocks":              `"content":[{"type":"functionCall","functionCall":{"name":"weather","args":{"q":"shown"}}},{"type":"functionCall","functionCall":{"name":"TOOL","args":{"q":"secret"}}}],` + calledBoth,
+	"Google's IDs":                 `"content":"shown","additional_kwargs":{"__gemini_function_call_thought_signatures__":{"c1":"shown","c2":"secret"}},` + calledBoth,
 	"OpenAI's output": `"content":"shown","response_metadata":{"output":[{"type":"function_call","id":"f1","call_id":"c1","name":"weather","arguments":"shown"},
 		{"type":"mcp_call","id":"s1","name":"TOOL","arguments":"secret","output":"secret"},{"type":"custom_tool_call","call_id":"s2","name":"TOOL","input":"secret"}]}`,
 	"OpenAI's output of a known call": `"content":"shown","response_metadata":{"output":[{"type":"function_call","call_id":"c2","arguments":"secret"},{"type":"function_call","call_id":"c1","name":"weather","arguments":"shown"}]},` + calledBoth,
@@ -65,9 +66,14 @@ func TestRepeatedSubagents(t *testing.T) {
 	asks := `{"type":"function_call","call_id":"c1","name":"task","arguments":"{\"subagent_type\":\"internal_critic\",\"q\":\"secret\"}"}`
 	for _, more := range []string{
 		`"content":"shown","response_metadata":{"output":[` + asks + `]}`,
+		`"lc":1,"id":["langchain_core","messages","AIMessage"],"kwargs":{"content":"shown","response_metadata":{"output":[` + asks + `]}}`,
 		`"content":[{"type":"functionCall","functionCall":{"name":"task","args":{"subagent_type":"internal_critic","q":"secret"}}},{"type":"text","text":"shown"}]`,
 	} {
-		for _, stream := range inModes(`{"type":"ai","id":"lc_run--2",` + more + `}`) {
+		message := `{"type":"ai","id":"lc_run--2",` + more + `}`
+		if strings.Contains(more, "kwargs") {
+			message = `{"type":"constructor",` + more + `}`
+		}
+		for _, stream := range inModes(message) {
 			checkStaysIn(t, []filter.Settings{client, public}, stream...)
 			if out := leaving(client, stream...); !strings.Contains(out, "shown") || strings.Contains(out, "functionCall") {
 				t.Errorf("not just the rest of the message leaves:\n%s", out)
