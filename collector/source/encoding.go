@@ -40,28 +40,6 @@ func isSupported(encoding string) bool {
 	return !unsupported
 }
 
-// checkEncoding returns an error if a stream cannot be filtered because of its encoding. It may replace the body of the answer.
-func checkEncoding(resp *http.Response, encoding string) error {
-	if !isSupported(encoding) {
-		return encodingError(encoding)
-	}
-	if hasOtherContent(resp, encoding) {
-		return contentError(encoding)
-	}
-	return nil
-}
-
-// hasOtherContent reports whether the content of an answer does not have the supported encoding that its header names. It may
-// replace the body.
-func hasOtherContent(resp *http.Response, encoding string) bool {
-	if encoding == "" {
-		return false
-	}
-	body := newGzipStart(resp.Body)
-	resp.Body = body
-	return body.isOther()
-}
-
 // drainingReader reads a decoded stream for its observer. The bytes of frames that have been read only in
 // part are charged to the tap's budget. After a decoding error it waits for the end of the tap, discarding what comes,
 // before it returns the error. The error makes the observer end the run, which must not end before the stream.
@@ -121,10 +99,6 @@ func (u unfilterable) Error() string { return string(u) }
 
 func encodingError(encoding string) unfilterable {
 	return unfilterable(fmt.Sprintf("the agent's stream has the content encoding %q, which cannot be filtered; configure the agent to send gzip or no encoding", encoding))
-}
-
-func contentError(encoding string) unfilterable {
-	return unfilterable(fmt.Sprintf("the agent's stream has the content encoding %q, but its content is not gzip, so it cannot be filtered; configure the agent to send gzip or no encoding", encoding))
 }
 
 func mediaTypeError(media string) unfilterable {

@@ -47,10 +47,8 @@ func (p *Proxy) prepareAnswer(resp *http.Response) error {
 	}
 	s, names := p.describeStream(x)
 	encoding := contentEncoding(resp.Header)
-	if p.settings.NewFilter != nil {
-		if err := checkEncoding(resp, encoding); err != nil {
-			return err
-		}
+	if p.settings.NewFilter != nil && !isSupported(encoding) {
+		return encodingError(encoding)
 	}
 	body := &observedBody{ReadCloser: resp.Body, proxy: p, lingerCtx: resp.Request.Context()}
 	resp.Body = body

@@ -188,7 +188,7 @@ var errStreamOver = errors.New("the agent has ended the stream")
 
 // checkAnswer returns a *refusal if an answer is not a stream, or errStreamOver if its status is 204, which means
 // that there is no more (WHATWG HTML, 9.2). A browser gives up after any other status too; a tail retries,
-// because there is no user who could reload the page. It may replace the body of the answer.
+// because there is no user who could reload the page.
 func checkAnswer(resp *http.Response, now time.Time) error {
 	switch status := resp.StatusCode; {
 	case status == http.StatusNoContent:
@@ -200,12 +200,8 @@ func checkAnswer(resp *http.Response, now time.Time) error {
 	case !isStream(resp.Header):
 		return &refusal{why: "its answer is not text/event-stream"}
 	}
-	encoding := contentEncoding(resp.Header)
-	if !isSupported(encoding) {
+	if !isSupported(contentEncoding(resp.Header)) {
 		return &refusal{why: "its answer has a content encoding other than gzip"}
-	}
-	if hasOtherContent(resp, encoding) {
-		return &refusal{why: "its answer has the content encoding gzip, but other content"}
 	}
 	return nil
 }
