@@ -40,8 +40,8 @@ func (c *call) delegatesInternally() bool {
 	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
 }
 
-// mayDelegateInternally is delegatesInternally for an open call. The work of a withheld call is internal. A call also counts if its arguments
-// are over and do not say which agent it makes work: LangGraph's adapter does not send arguments that a model states together with the name
+// mayDelegateInternally is delegatesInternally for an open call. The work of a withheld call is internal. A call of task also counts if its
+// arguments are over and do not say which agent it makes work: LangGraph's adapter does not send arguments that a model states together with the name
 // of the function.
 //
 // Source: _handle_single_event in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
@@ -50,8 +50,8 @@ func (d *decoder) mayDelegateInternally(c *call) bool {
 	if how.argument == "" || c.isHidden || c.delegatesInternally() {
 		return how.argument != ""
 	}
-	isOver := c.argsEnded || (c.isChunked || how.endsLate) && (d.turn.isOver || c.turn != d.turn.number) // for some no frame comes before the work
-	return isOver && !c.hasArgs && !c.announced
+	isOver := c.argsEnded || c.isChunked && (d.turn.isOver || c.turn != d.turn.number) // no frame ends the arguments in chunks
+	return isOver && !how.endsLate && !c.hasArgs && !c.announced
 }
 
 // learnTarget reads from a call in a list which agent an open call makes work, if the frames of the call do not say so.

@@ -41,7 +41,7 @@ func TestUnknownDelegates(t *testing.T) {
 		"a repeated start, internal":       {with(call(internal), bare[0]), false},
 		"long arguments":                   {call(longInternal), false},
 		"no arguments, in a chunk":         {[]string{chunk, thought}, false},
-		"a member's call, no arguments":    {[]string{strings.Replace(bare[0], "task", "execute_task", 1), thought}, false},
+		"a member's call, no arguments":    {[]string{strings.Replace(bare[0], "task", "execute_task", 1), bare[1]}, true},
 		"a state with the arguments":       {with(bare, state(writer)), true},
 		"an internal state":                {with(bare, state(internal)), false},
 		"a list with the arguments":        {with(bare, list(writer)), true},
