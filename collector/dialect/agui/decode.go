@@ -205,6 +205,7 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 		d.runWithheld, d.workLeft = false, false
 		d.ownAgent().apply(b)
 	}
+	d.runWithheld = d.runWithheld && (nested || d.run != "") // else the start of the run before was unreadable
 	if d.hasWithheldInput(v, b) {
 		b.Type = typeRunWithInput
 	}

@@ -2,9 +2,11 @@ package agui
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -25,9 +27,24 @@ func (d *decoder) addUnread(f dialect.Frame) {
 			d.calls[i].mayBeOver = true
 		}
 		d.unread = unread{any: true}
+		d.missWork(f)
 		d.withheld.overflowed, d.staleState, d.copies.afterResult = true, true, true
 	}
 }
+
+// missWork begins the internal run or step that an unreadable frame may begin. The end of a step names it.
+func (d *decoder) missWork(f dialect.Frame) {
+	if !wire.MayHideInternal(f) {
+		return
+	}
+	d.runWithheld = d.runWithheld || bytes.Contains(f.Data, []byte(`"RUN_STARTED"`))
+	if name := stepName.FindSubmatch(f.Data); name != nil && lenient.IsInternal(name[1]) && bytes.Contains(f.Data, []byte(`"STEP_STARTED"`)) {
+		d.steps.begin(step{name: dialect.Name(string(name[1])), agent: d.agentFor(""), isInternal: true})
+	}
+}
+
+// stepName finds the name of a step in data that is not strict JSON.
+var stepName = regexp.MustCompile(`"stepName"\s*:\s*"([^"]+)"`)
 
 // isBrokenError reports whether data looks like a RUN_ERROR event whose message was not escaped.
 func isBrokenError(data []byte) bool {

@@ -90,3 +90,35 @@ func TestBrokenErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkOfUnreadable begins an internal run or step in an unreadable frame. What comes in it stays in, and what comes after it leaves.
+func TestWorkOfUnreadable(t *testing.T) {
+	const (
+		run   = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+		next  = `{"type":"RUN_STARTED","threadId":"t","runId":"s"}`
+		state = `{"type":"STATE_SNAPSHOT","snapshot":{}}`
+	)
+	text := startCases["a message"]
+	broken := func(frame string) string { return strings.TrimSuffix(frame, "}") + `,"z":1,"Z":2}` }
+	internal := broken(`{"type":"STEP_STARTED","stepName":"internal_x"}`)
+	for _, s := range allSettings {
+		for _, frames := range [][]string{
+			append([]string{broken(`{"type":"RUN_STARTED","threadId":"t","runId":"r","name":"internal_x"}`)}, text...),
+			append([]string{internal}, text...),
+			{internal, state},
+		} {
+			if got := filterFrames(t, s, frames...); !allWithheld(got[:2]) {
+				t.Errorf("%s: of %s this leaves: %q", s.Policy, frames, got)
+			}
+		}
+		for _, frames := range [][]string{
+			{run, broken(`{"type":"STEP_STARTED","stepName":"x"}`), text[0]},
+			{run, internal, `{"type":"STEP_FINISHED","stepName":"internal_x"}`, text[0]},
+			{broken(`{"type":"RUN_STARTED","threadId":"t","runId":"r","name":"internal_x"}`), next, text[0]},
+		} {
+			if got := filterFrames(t, s, frames...); allWithheld(got[len(got)-1:]) {
+				t.Errorf("%s: the last of %s does not leave: %q", s.Policy, frames, got)
+			}
+		}
+	}
+}
