@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -10,6 +11,61 @@ import (
 func handsOff(id, tool string) []string {
 	called := `{"type":"function_call","id":"f` + id + `","call_id":"c` + id + `","name":"` + tool + `","arguments":"{}"}`
 	return []string{createdOf("r" + id), raw(1, "output_item.done", `"output_index":0,"item":`+called), completedOf(2, "r"+id, called)}
+}
+
+// TestIgnoredHandoffs calls several functions that hand over. The Agents SDK takes the first one, and ignores the others.
+func TestIgnoredHandoffs(t *testing.T) {
+	const x, y = "transfer_to_internal_x", "transfer_to_internal_y"
+	secret, answer := responseOf("i", "secret"), responseOf("k", "answer")
+	called := func(id, tool string) string {
+		return `{"type":"function_call","id":"f` + id + `","call_id":"c` + id + `","name":"` + tool + `","arguments":"{}"}`
+	}
+	response := func(tools ...string) []string {
+		sent := []string{createdOf("rf")}
+		var all []string
+		for i, tool := range tools {
+			n := strconv.Itoa(i)
+			all = append(all, called(n, tool))
+			sent = append(sent, raw(i+1, "output_item.done", `"output_index":`+n+`,"item":`+all[i]))
+		}
+		return append(sent, completedOf(len(tools)+1, "rf", strings.Join(all, ",")))
+	}
+	requested := func(id, tool string) string {
+		return strings.Replace(item("handoff_requested", "a", `"call_id":"c`+id+`"`), `{"call_id":"c`+id+`"}`, called(id, tool), 1)
+	}
+	ignored := func(id string) string {
+		return strings.Replace(outputItem("a", "c"+id), `"o"`, `"Multiple handoffs detected, ignoring this one."`, 1)
+	}
+	occurred := item("handoff_occured", "a", `"type":"function_call_output","call_id":"c0","output":"{}"`) //nolint:misspell // as the SDK spells it
+	anonymous := strings.NewReplacer(`"call_id":"c1",`, "")
+	a := []string{begins("a")}
+	items := []string{requested("0", "transfer_to_b"), requested("1", x), ignored("1"), occurred}
+	for name, c := range map[string]atWork{
+		"items":                      {2, slices.Concat(a, response("transfer_to_b", x), items, []string{begins("b")}, answer)},
+		"only items":                 {2, slices.Concat(a, items, []string{begins("b")}, answer)},
+		"only the result":            {2, slices.Concat(a, response("transfer_to_b", x), []string{ignored("1")}, answer)},
+		"pieces of a response":       {1, slices.Concat(a, response("transfer_to_b", x)[1:3], []string{ignored("1"), textOf("k", "answer")})},
+		"two that are ignored":       {2, slices.Concat(a, response("transfer_to_b", x, x), []string{ignored("1"), ignored("2")}, answer)},
+		"an internal one is first":   {0, slices.Concat(a, response(x, y), []string{ignored("1")}, secret)},
+		"the first one again":        {0, slices.Concat(a, response(x, x), []string{ignored("1")}, secret)},
+		"the first one in items":     {0, slices.Concat(a, []string{requested("0", x), requested("1", x), ignored("1")}, secret)},
+		"another call":               {0, slices.Concat(a, response("transfer_to_b", x), []string{ignored("0")}, secret)},
+		"no IDs":                     {0, slices.Concat(a, []string{requested("0", "transfer_to_b"), anonymous.Replace(requested("1", x)), anonymous.Replace(ignored("1"))}, secret)},
+		"after an event":             {0, slices.Concat(a, response("transfer_to_b", x), secret[:2], []string{ignored("1")}, secret[2:])},
+		"of an internal agent":       {0, slices.Concat([]string{begins(hidden)}, response("transfer_to_b", x), []string{strings.Replace(ignored("1"), `"a"`, `"`+hidden+`"`, 1)}, secret)},
+		"more than are remembered":   {0, slices.Concat(a, response(append(slices.Repeat([]string{x}, 64), y)...), many(ignored), secret)},
+		"more items than remembered": {0, slices.Concat(a, many(func(id string) string { return requested(id, x) }), []string{requested("64", x)}, many(ignored), secret)},
+	} {
+		checkAtWork(t, name, c)
+	}
+}
+
+// many returns the items of as many calls as are remembered.
+func many(itemOf func(id string) string) (sent []string) {
+	for i := range 64 {
+		sent = append(sent, itemOf(strconv.Itoa(i)))
+	}
+	return sent
 }
 
 // TestHandoffCalls hands over to an internal agent. Only the name of the function says so, because the application does not pass on the event

@@ -181,7 +181,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.withheld.doubt(at)
 	}
 	target := d.name(nameOf(item.First("target_agent", "targetAgent")))
-	d.followItem(v.Get("name"), named, target, d.name(raw.Get("name")), at)
+	d.followItem(v.Get("name"), named, target, d.name(raw.Get("name")), id, at)
 	if raw.Get("type").Is("message") {
 		d.withheld.forgetCalls(at)
 	}
@@ -238,6 +238,9 @@ func (d *decoder) runOutput(id, agent string, output, raw strictjson.Value, b *e
 	result := callResult{text: outputText(output), isText: isText, isFailure: hasFailed && !isRejection(output)}
 	d.endTurnsIn(id, result)
 	d.turns.setResult(agent, result.text)
+	if result.text == handoffIgnored {
+		d.turns.ignoreHandoff(id)
+	}
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):

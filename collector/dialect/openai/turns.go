@@ -30,7 +30,7 @@ type turns struct {
 	internal     wire.Set[string] // those with an internal name, or whose beginning calls itself internal
 	finals       wire.Set[string] // the keys of the items of responses that have ended without calls while an internal agent was at work
 	handedOver   bool             // an item has shown that one hands over to the next to begin
-	called       string           // the internal agent to which an open response hands over, by the name of its function
+	called       []announcement   // the internal agents to which an open response hands over, by the names of its functions
 	functions    wire.Set[string] // those that do not hand over, although their names are like those that do
 	showHandoffs bool             // the stream shows responses or items in which each handoff is
 	showCalls    bool             // it shows items with calls
@@ -53,6 +53,7 @@ type turn struct {
 	internal  bool
 	state     turnState
 	announced bool     // an item has shown its beginning, and agent_updated_stream_event follows
+	by        []string // the IDs of the calls that have announced it
 	answers   bool     // a text, or the end of a response without calls, is the last that it or an event without an agent has shown
 	said      bool     // a message is its last item
 	afterText bool     // and a text came between that and the item before it
@@ -209,7 +210,7 @@ func (d *decoder) beginTurn(name string) {
 	handedOver := t.handedOver
 	t.handedOver = false
 	if one := t.announced(handoffTo(name)); one != nil {
-		one.agent, one.announced, one.internal = name, false, t.isInternal(name)
+		one.agent, one.announced, one.by, one.internal = name, false, nil, t.isInternal(name)
 		return
 	}
 	isNamed := func(open call) bool { return strings.EqualFold(open.tool, handoffTo(name)) }
@@ -258,8 +259,8 @@ func (d *decoder) continueTurn(name string, isMessage bool) *turn {
 }
 
 // followItem records what an item shows of the turns. agent is "" if the item does not name it. tool is the function that the item calls, if
-// any.
-func (d *decoder) followItem(name strictjson.Value, agent, target, tool string, at place) {
+// any. call is the ID of the call that it is about.
+func (d *decoder) followItem(name strictjson.Value, agent, target, tool, call string, at place) {
 	t := &d.turns
 	isMessage := name.Is("message_output_created")
 	if name.Is("tool_called") {
@@ -292,8 +293,8 @@ func (d *decoder) followItem(name strictjson.Value, agent, target, tool string, 
 		if t.handedOver = true; target == "" && name.Is("handoff_requested") {
 			target = t.internalTarget(tool)
 		}
-		if target != "" && t.announced(handoffTo(target)) == nil {
-			d.startTurn(target).announced = true
+		if target != "" {
+			d.announce(announcement{target, call})
 		}
 	}
 }
@@ -324,64 +325,4 @@ func (d *decoder) followEvent(v strictjson.Value) {
 		d.turns.setAnswers(item.Is("message"))
 		d.followCall(v.Get("item"))
 	}
-}
-
-// followCall records whether an item of a response is a call that hands over to an internal agent. Without agent_updated_stream_event, only
-// the name of its function shows it.
-func (d *decoder) followCall(item strictjson.Value) {
-	if target := d.turns.internalTarget(d.name(item.Get("name"))); target != "" && item.Get("type").Is("function_call") {
-		d.turns.called = target
-	}
-}
-
-// endCall records that a response has ended if only parts of it are in the stream, and one of them is not of the call that hands over.
-func (d *decoder) endCall(k kind, v strictjson.Value) {
-	isOfCall := slices.Contains(callData, string(typeOf(v))) || d.turns.internalTarget(d.name(v.Get("item").Get("name"))) != ""
-	if k.part && d.response.implied && !isOfCall {
-		d.handOver()
-	}
-}
-
-// handOver begins the work of the agent to which the response hands over that has ended.
-func (d *decoder) handOver() {
-	t := &d.turns
-	if t.called != "" && t.announced(handoffTo(t.called)) == nil {
-		t.end("")
-		d.startTurn(t.called).announced = true
-	}
-	t.called = ""
-}
-
-// internalTarget returns the internal agent to which a function hands over by default, or "".
-func (t *turns) internalTarget(tool string) string {
-	n := len(handoffTool)
-	if len(tool) <= n || !strings.EqualFold(tool[:n], handoffTool) || t.functions.Contains(tool) {
-		return ""
-	}
-	if target := tool[n:]; lenient.IsInternal([]byte(target)) || t.isInternal(target) {
-		return target
-	}
-	return ""
-}
-
-// denyHandoff records that a function does not hand over to the agent that its name names.
-func (t *turns) denyHandoff(tool string) {
-	target := t.internalTarget(tool)
-	if target == "" {
-		return
-	}
-	if t.functions.Add(tool); t.called == target {
-		t.called = ""
-	}
-	t.all = slices.DeleteFunc(t.all, func(one turn) bool { return one.announced && one.agent == target })
-}
-
-// announced returns the turn that an item or a call has announced, or nil. tool is the function that hands over to its agent.
-func (t *turns) announced(tool string) *turn {
-	for i := range t.all {
-		if one := &t.all[i]; one.announced && one.state == atWork && strings.EqualFold(handoffTo(one.agent), tool) {
-			return one
-		}
-	}
-	return nil
 }
