@@ -33,13 +33,16 @@ func TestOverview(t *testing.T) {
 	unended := timedRun("unended", 10, -1)
 	unended.Source, unended.Status = "other", tracker.Failed
 	r.RunEnded(unended)
+	bounded := timedRun("bounded", 10, 3) // its end is only a bound
+	bounded.Source, bounded.Root.Timing = "other", tracker.TimingUnknown
+	r.RunEnded(bounded)
 	now := time.Unix(300, 0)
 	other := recent.Figures{
-		Source: "other", Runs: 21, Ended: 21, Failed: 2, P50: 10 * time.Second, P95: 19 * time.Second, Timed: 20,
+		Source: "other", Runs: 22, Ended: 22, Failed: 2, P50: 10 * time.Second, P95: 19 * time.Second, Timed: 20,
 		Usage: event.Usage{Input: event.Count{N: 95, Known: true}}, Input: 19,
 	}
 	total := other
-	total.Source, total.Runs = "", 23
+	total.Source, total.Runs = "", 24
 	want := recent.Overview{From: time.Unix(0, 0), To: now, Oldest: time.Unix(0, 0), Total: total, Sources: []recent.Figures{{Source: "agent", Runs: 2}, other}}
 	check := func(q recent.Query, want recent.Overview) {
 		t.Helper()

@@ -40,9 +40,9 @@ type Callee struct {
 	Name string
 }
 
-// Duration returns how long the run lasted. It is unknown if the run is open, or if one of its times is unknown or they contradict.
+// Duration returns how long the run lasted. It is unknown if the run is open, or if one of its times is unknown or only a bound, or if they contradict.
 func (s Summary) Duration() (d time.Duration, known bool) {
-	if s.Started.IsZero() || s.Ended.IsZero() || s.Ended.Before(s.Started) {
+	if s.Timing == tracker.TimingUnknown || s.Started.IsZero() || s.Ended.IsZero() || s.Ended.Before(s.Started) {
 		return 0, false
 	}
 	return s.Ended.Sub(s.Started), true

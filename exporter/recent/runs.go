@@ -67,8 +67,8 @@ func (r *Runs) evict(l *backlog) {
 	}
 }
 
-// startTime returns when a run started. Of a live run, that is when it was first seen, because its stated start follows the
-// agent's clock, which may be wrong. So it is of a run without a stated start.
+// startTime returns when a run started. For a live run, that is when it was first seen, because its stated start follows the
+// agent's clock, which may be wrong. For another run, it is the stated start, or when it was first seen if it states none.
 func startTime(run *tracker.Run, of start) time.Time {
 	if at := run.Root.Started.At; !run.Live && !at.IsZero() {
 		return at

@@ -70,8 +70,8 @@ func (v *view) newest() time.Duration {
 	return 0
 }
 
-// resumeNumber returns the lowest number that a reader can name only if it has read the frame at index i.
-// For a gap, that is the next number, because a reader of the frame before the gap has the gap's own
+// resumeNumber returns the lowest number that proves that its reader has read the frame at index i. For a
+// gap, that is the next number: a reader of only the frame before the gap may have the gap's own
 // number.
 func (s *segment) resumeNumber(i int) uint64 {
 	if s.frames[i].isGap() {
