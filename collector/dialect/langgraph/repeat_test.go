@@ -44,7 +44,7 @@ func TestRepeatedArguments(t *testing.T) {
 			checkStaysIn(t, []filter.Settings{client, public}, start, stream)
 		}
 		shown := strings.Replace(asked.data, `"name":"internal_x",`, "", 1)
-		if out := leaving(client, broken, sent{"messages", shown}, stream); strings.Count(out, "secret") < 2 {
+		if out := leaving(client, broken, noQuestion, sent{"messages", shown}, stream); strings.Count(out, "secret") < 2 {
 			t.Errorf("%v of a call that was shown does not leave", stream)
 		}
 	}

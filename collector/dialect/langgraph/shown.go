@@ -44,8 +44,9 @@ func (d *decoder) noteUnreadable(f dialect.Frame, mode string, namespace []byte)
 	if len(namespace) > 0 && kinds[mode].read != nil {
 		d.notePlaces(namespace, mode, f.JSON)
 		d.graphAt(namespace)
-		d.noteOpenWork()
 	}
+	d.beginLost(f, mode, namespace)
+	d.noteOpenWork()
 	if f.MayContainObject() {
 		isInternal := anySegment(namespace, isInternalNode) || d.isPlacedInAgent(namespace, mode, f.JSON) || d.isGraphOfWithheldCall(namespace, "")
 		d.shown.addUnreadable(mode, namespace, isInternal)

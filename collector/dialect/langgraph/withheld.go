@@ -26,6 +26,7 @@ func (d *decoder) check(name []byte, mode string, v strictjson.Value, b *event.B
 	d.withheldCalls.setPlace(d, name, mode, v)
 	d.pieces.setSource(mode, v)
 	d.beginEvent(mode, v)
+	d.trackLostSteps(namespace, mode, v)
 	isInternalGraph := anySegment(name, isInternalNode)
 	d.shown.begin(mode, v, !d.unnamed.IsEmpty())
 	d.doubtRepeats(namespace, mode, v)

@@ -40,9 +40,10 @@ type work struct {
 	kind   workKind
 	bytes  int // approximate size of its texts and hashes
 
-	isNamed   bool // a frame has named its node
-	hasFailed bool // a task of it has failed, so only what the task around it may repeat is in doubt
-	isEarlier bool // an earlier attempt has begun it: the same, until another frame shows it
+	isNamed     bool // a frame has named its node
+	hasReturned bool // a task of its step has returned, if an unreadable frame may have begun it
+	hasFailed   bool // a task of it has failed, so only what the task around it may repeat is in doubt
+	isEarlier   bool // an earlier attempt has begun it: the same, until another frame shows it
 }
 
 // workKind says what internal work is, and what shows its end.
@@ -158,6 +159,7 @@ func isNodeEvent(v strictjson.Value) bool {
 // Source: langgraph/pregel/debug.py, map_debug_tasks and map_debug_task_results.
 func (d *decoder) trackTask(namespace []byte, task strictjson.Value, isInternal bool) {
 	id, isCalled := d.name(task.Get("id")), isCalled(task)
+	d.trackLost(namespace, task)
 	if isCalled {
 		d.called.Add(id)
 	}
