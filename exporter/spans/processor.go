@@ -57,7 +57,7 @@ type Processor struct {
 	exporter sdktrace.SpanExporter
 	settings Settings
 	wake     chan struct{} // a span was queued
-	full     chan struct{} // the queued spans fill a batch
+	full     chan struct{} // the queued spans fill a batch, or half of the bytes
 	stop     chan struct{}
 	done     chan struct{}
 	halt     context.CancelFunc // cancels the current attempt
@@ -134,13 +134,16 @@ func (p *Processor) OnEnd(span sdktrace.ReadOnlySpan) {
 		p.queue, p.sizes = append(p.queue, span), append(p.sizes, size)
 		p.size += size
 	}
-	isFull := len(p.queue) >= p.settings.BatchSize
+	isFull := len(p.queue) >= p.settings.BatchSize || p.isLarge()
 	p.mu.Unlock()
 	signal(p.wake)
 	if isFull {
 		signal(p.full)
 	}
 }
+
+// isLarge reports whether the queued spans use half of the queue's bytes. It needs the lock.
+func (p *Processor) isLarge() bool { return p.size >= p.settings.QueueBytes/2 }
 
 func signal(c chan<- struct{}) {
 	select {
@@ -211,8 +214,9 @@ func (p *Processor) run(ctx context.Context) {
 	p.deliverLast(ctx)
 }
 
-// gather waits until a batch is full or the first span has waited long enough. It returns how many queued spans are
-// worth an attempt: a full batch in the first case, one in the second. It returns false when it is time to stop.
+// gather waits until a batch is full, the queued spans are large, or the first span has waited long enough. It returns
+// how many queued spans are worth an attempt: a full batch in the first case, else one. It returns false when it is time
+// to stop.
 func (p *Processor) gather() (minQueued int, more bool) {
 	if p.queued() == 0 {
 		select {
@@ -227,6 +231,11 @@ func (p *Processor) gather() (minQueued int, more bool) {
 	case <-p.stop:
 		return 0, false
 	case <-p.full:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.isLarge() {
+			return 1, true
+		}
 		return p.settings.BatchSize, true
 	case <-delay.C:
 		return 1, true

@@ -50,6 +50,28 @@ func TestQueueBytes(t *testing.T) {
 	})
 }
 
+// TestLargeSpansAreNotAwaited ends spans that fill the bytes of the queue before they fill a batch. A backend that accepts them
+// gets them at once.
+func TestLargeSpansAreNotAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const large, count = 100 << 10, 300
+		s := settings(t, 10_000)
+		s.QueueBytes, s.BatchSize, s.Delay = 8<<20, 1000, time.Hour
+		p := NewProcessor(&backend{}, s)
+		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(p)).Tracer("")
+		for range count {
+			_, span := tracer.Start(t.Context(), "s", trace.WithAttributes(attribute.String("a", strings.Repeat("x", large))))
+			span.End()
+			synctest.Wait()
+		}
+		check(t, p, uint64(p.Stats().Exported), p.Stats().Queued, 0, 0, 0, 0)
+		if s := p.Stats(); s.Exported < count/2 {
+			t.Errorf("%d of %d spans were exported at once", s.Exported, count)
+		}
+		shut(t, p, time.Second)
+	})
+}
+
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC() // a pool frees its memory only with the second collection
