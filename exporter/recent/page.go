@@ -164,7 +164,7 @@ type pager struct {
 // candidate is a run that the query selects, after its cursor.
 type candidate struct {
 	at        Cursor
-	*endedRun // nil if the page must end before this run; for an open run, its field run is nil unless full runs are asked for
+	*endedRun // nil if the page must end before this run. Of an open run, only summary is set, and run if full runs are asked for
 }
 
 // needed returns how many of the given number of open or ended runs are needed: one more than the page shows, to tell

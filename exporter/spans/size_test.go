@@ -64,7 +64,7 @@ func TestLargeSpansAreNotAwaited(t *testing.T) {
 			span.End()
 			synctest.Wait()
 		}
-		check(t, p, uint64(p.Stats().Exported), p.Stats().Queued, 0, 0, 0, 0)
+		check(t, p, p.Stats().Exported, p.Stats().Queued, 0, 0, 0, 0)
 		if s := p.Stats(); s.Exported < count/2 {
 			t.Errorf("%d of %d spans were exported at once", s.Exported, count)
 		}

@@ -52,8 +52,8 @@ type Entry struct {
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none
 
-	// Number is set if a store numbers the frames, in increasing order. If it is 0, a frame gets the Ring's
-	// next number, and a Gap comes before the first frame.
+	// Number is set if a store numbers the frames, in increasing order. If it is 0, the Ring gives a frame
+	// its next number. An entry with a Gap has 0 if it comes before the first frame.
 	Number uint64
 
 	// Gap is set if the entry is not an agent's frame but tells the readers of its session that frames
@@ -81,7 +81,7 @@ type Entry struct {
 type Stream struct {
 	Dialect   string
 	SingleRun bool   // the stream is the response to one run request
-	Nonce     string // distinguishes it from streams that other processes publish; "" if none can
+	Nonce     string // tells it from streams that other processes publish; "" if several processes may publish it
 }
 
 // Kinds is a set of event kinds.
