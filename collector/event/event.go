@@ -228,6 +228,7 @@ type Event struct {
 	UsageIncomplete bool   // KindModelEnded, KindUsage: a later frame may add to the response's Usage
 	Uncertain       bool   // KindModelStarted: the last whole frame may not be the cause. KindModelEnded: the stream does not say when, or which of the agent's open responses has ended
 	AwaitsOutcome   bool   // KindAgentEnded, KindRunEnded: later frames may add to the outcome
+	Cuts            bool   // KindRunEnded: it cuts the open response, so the run is not complete
 	CallsModel      bool   // KindIteration: a model is being called
 	Duration        Duration
 	ToolCalls       Count     // KindRunEnded: as counted by the protocol

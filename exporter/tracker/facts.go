@@ -172,7 +172,7 @@ func (r *openRun) addUnattributedUsage(model string, used event.Usage) {
 // runEnded records that the protocol stated the run's end. The event's usage is the run's total. The part of it that no
 // response reported is unattributed.
 func (r *openRun) runEnded(e *event.Event) {
-	r.endStated, r.outcomePending, r.endStatedAt = true, e.AwaitsOutcome, r.now
+	r.endStated, r.endCuts, r.outcomePending, r.endStatedAt = true, e.Cuts, e.AwaitsOutcome, r.now
 	r.ReportedDuration, r.ReportedToolCalls = e.Duration, e.ToolCalls
 	r.Root.keepIterations(e)
 	if e.Error == event.NoFailure {

@@ -101,7 +101,7 @@ func (r *openRun) runStatus(why StatusReason) (Status, StatusReason) {
 		return Interrupted, ReasonAwaitingInput
 	case why != ReasonStreamEnded && (why != ReasonBrokenOff || !r.endStated):
 		return Incomplete, why
-	case r.lastFinal == 0 || r.pending() && !r.endStated:
+	case r.lastFinal == 0 || r.pending() && (!r.endStated || r.endCuts):
 		return Incomplete, ReasonStreamEnded
 	}
 	return Completed, NoReason

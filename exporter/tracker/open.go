@@ -60,6 +60,7 @@ type openRun struct {
 	lastWithoutSpeaker Timestamp                  // the last whole frame without a speaker, unless event.Batch.SameStep is set
 	endStated          bool                       // the protocol stated its end
 	outcomePending     bool                       // its end was stated, and its outcome may follow
+	endCuts            bool                       // and it cuts what is open
 	endStatedAt        Timestamp                  // when its end was stated
 	framesAtEnd        int                        // number of frames of the stream at that time
 	charged            int                        // bytes charged to Settings.RunMemory

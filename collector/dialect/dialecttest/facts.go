@@ -193,6 +193,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.mark("unmetered", e.UsageIncomplete)
 	w.mark("uncertain", e.Uncertain)
 	w.mark("awaits_outcome", e.AwaitsOutcome)
+	w.mark("cuts", e.Cuts)
 	w.mark("asks_model", e.CallsModel)
 	w.mark("resumes", e.Resumes)
 	w.duration("took", e.Duration)

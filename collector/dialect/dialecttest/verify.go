@@ -142,6 +142,7 @@ func hasForeignField(e *event.Event) bool {
 		e.Message != "" && !kind(event.KindText, event.KindThought) ||
 		(e.Verbosity != event.ThoughtsNone || e.ThoughtType != "") && !kind(event.KindThought) ||
 		e.AwaitsOutcome && !kind(event.KindAgentEnded, event.KindRunEnded) ||
+		e.Cuts && !kind(event.KindRunEnded) ||
 		e.Progress.Known && !kind(event.KindToolProgress) ||
 		e.Iterations.Known && !kind(event.KindAgentEnded, event.KindRunEnded, event.KindOutcome) ||
 		(e.CallsModel || e.Loop != event.Loop{}) && !kind(event.KindIteration) ||

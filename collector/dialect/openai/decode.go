@@ -322,8 +322,12 @@ func (d *decoder) streamDone(b *event.Batch) {
 		if d.endImplied(b, false); !d.sdk.on {
 			d.pauseCalls(b)
 		}
+		isCut := d.isCut()
 		if !d.endAfterErrors(b) {
 			d.end(d.chat.failure, d.chat.code, b)
+		}
+		if n := len(b.Events); isCut && n > 0 && b.Events[n-1].Kind == event.KindRunEnded {
+			b.Events[n-1].Cuts = true
 		}
 		d.workedInternally, d.turns = d.worksInternally(), turns{}
 		d.lost = lostStarts{}

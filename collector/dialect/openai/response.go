@@ -36,6 +36,7 @@ type response struct {
 	shared   bool   // it stands for several open responses of which one has the item
 	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
 	agent    string // the agent that its first event names, or ""
+	besides  bool   // an item of the Agents SDK came while it was open
 	named    bool   // an item has named its agent, after its end
 	sequence int64  // the number of its last event
 	number   int    // counts the responses of a stream; 0 if it is not known which response it is

@@ -147,6 +147,7 @@ func (d *decoder) forgetResponse() {
 // item's calls and texts were reported with it.
 func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	d.beginSDK(b)
+	d.response.besides = d.response.open
 	item := v.Get("item")
 	raw := item
 	if said := item.First("raw_item", "rawItem"); said.Kind() > strictjson.Null {

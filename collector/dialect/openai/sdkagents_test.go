@@ -142,7 +142,7 @@ func TestAgentsOfRun(t *testing.T) {
 			`a: model_started; a: text "i"; a: text "i"; a: text "i"; a: model_ended; a: tool_started name="w" call="c"; a: tool_ended name="w" call="c" "o"; a: model_started; a: text "j"; a: text "j"; a: model_ended`},
 		"pieces and no messages": {[]string{begins("a"), deltaOf(3, "i"), callItem("a", "c", "w"), outputItem("a", "c"), deltaOf(3, "j"), "[DONE]"},
 			`a: model_started; a: text "i"; a: tool_started name="w" call="c"; a: model_ended uncertain; a: tool_ended name="w" call="c" "o"; a: model_started; a: text "j"; a: model_ended uncertain`},
-		"a response without its end": {[]string{begins("a"), createdOf("r"), deltaOf(3, "i"), "[DONE]"}, `a: model_started; a: text "i"`},
+		"a response without its end": {[]string{begins("a"), createdOf("r"), deltaOf(3, "i"), "[DONE]"}, `a: model_started; a: text "i"; a: run_ended cuts`},
 	} {
 		if got := whoDid(c.sent...); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
