@@ -14,7 +14,7 @@ import (
 // query's From and To select by the start that a run states, as in the list. So if an agent's clock is wrong, its runs may have
 // started outside of the Overview's From and To.
 type Overview struct {
-	From, To time.Time // the covered time; if it is empty, From is zero, and no run counts if runs were evicted
+	From, To time.Time // the covered time; if it is empty, From is zero; if Evicted is also set, no run counts
 	Oldest   time.Time // the first start of all kept runs, whatever the query
 	Evicted  bool      // a run that started at or after Query.From was evicted
 	Total    Figures

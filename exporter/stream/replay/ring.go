@@ -38,7 +38,7 @@ type Settings struct {
 	Bytes  int // of encoded frames and of the names of their source, run and session
 	Age    time.Duration
 	Now    func() time.Time // nil: time.Now
-	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that ids of an earlier Ring are recognized
+	Epoch  string           // at most 43 of [A-Za-z0-9._-]; "": random, so that no id of an earlier Ring matches
 	After  uint64           // the first frame gets the next number
 	Budget *Budget          // shared with other Rings; nil: unlimited
 	Memory *budget.Account  // the process's memory budget; nil: unlimited
@@ -47,7 +47,7 @@ type Settings struct {
 // Entry is one frame to publish. The Ring copies what it keeps.
 type Entry struct {
 	Source, Run, Session string // matched by a Selection; "" if unknown
-	Kinds                Kinds  // of the events that the frame shows; the decoder found them in the unfiltered stream
+	Kinds                Kinds  // of the events that the frame still shows after filtering
 	Name                 string // the SSE event name; "" for none
 	Data                 []byte
 	Stream               *Stream // the agent's stream, for readers that decode its frames; nil if there are none

@@ -219,8 +219,8 @@ func (s *segment) size(i int) int {
 	return f.end - s.start(i) + len(f.source.Value()) + len(f.run.Value()) + len(f.session.Value())
 }
 
-// readFrom returns the bytes of the frames from i on, at most limit bytes but at least one frame,
-// together with the number of sequences and of frames.
+// readFrom returns the bytes of the frames from i on, at most limit bytes but at least one frame. n counts
+// these entries, and frames those of them that are not the end of a stream.
 func (s *segment) readFrom(i, limit int) (bytes []byte, n, frames int) {
 	start, rest := s.start(i), s.frames[i:]
 	n = len(rest)
