@@ -61,7 +61,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		responses:    make(map[string]*response),
 		lastBranches: make(map[string]string),
 		withheld:     newWithheld(s),
-		history:      newEventHistory(s),
+		history:      eventHistory{isTail: s.Live && !s.SingleRun},
 	}
 }
 

@@ -181,6 +181,14 @@ func TestRepeatedEvents(t *testing.T) {
 	if got := headersOf(&event.Stream{}, first, at("e-2", "z", "3", hi), at("e-1", "x", "1", call))[2]; got != `3 event run="e-2"` {
 		t.Errorf("a repeated event decodes to %s", got)
 	}
+	d, b := Dialect{}.New(&event.Stream{}), new(event.Batch)
+	for _, frame := range []string{first, at("e-1", "z", "3", hi), first} {
+		*b = event.Batch{Table: &table, JSON: value(t, frame)}
+		d.Decode(dialect.Frame{JSON: b.JSON}, b)
+	}
+	if b.Time.Unix() != 3 {
+		t.Errorf("a repeated event has the time %s", b.Time)
+	}
 }
 
 // TestTimesOfParallelCalls checks that the merged response of parallel calls has no time: ADK gives it that of the first response.
@@ -197,39 +205,27 @@ func TestTimesOfParallelCalls(t *testing.T) {
 	}
 }
 
-// TestRepeatedEventsOfSessions checks that an event counts once in the answers to all requests of a session.
-func TestRepeatedEventsOfSessions(t *testing.T) {
-	states := new(event.States)
-	decodes := func(session string, frames ...string) (last string) {
-		d := Dialect{}.New(&event.Stream{SingleRun: true, States: states, Identity: event.Identity{Session: session}})
-		for _, frame := range frames {
-			b := &event.Batch{Table: &table, JSON: value(t, frame)}
-			d.Decode(dialect.Frame{JSON: b.JSON}, b)
-			last = fmt.Sprintf("%s %s %v %d", b.Run, b.Agent, b.Has(event.KindModelEnded), max(b.Time.Unix(), 0))
-		}
-		d.(dialect.Closer).Close()
-		return last
-	}
+// TestRepeatedEventsAreOfOneAnswer checks that only the latest events of the same answer count as repeated.
+func TestRepeatedEventsAreOfOneAnswer(t *testing.T) {
 	many := make([]string, 2*maxHistory)
 	for i := range many {
 		many[i] = by(fmt.Sprintf(`"id":"%d",`, i) + used + "," + parts(hi))
 	}
-	decodes("s", many...)
-	const next = `{"invocationId":"e-2","author":"a","id":"x","timestamp":1700000005,` + used + `,"content":{"parts":[` + hi + `]}}`
-	for _, c := range []struct {
-		session string
-		frames  []string
-		want    string
+	answer, tail := &event.Stream{Live: true, SingleRun: true, States: new(event.States)}, &event.Stream{Live: true}
+	for name, c := range map[string]struct {
+		stream    *event.Stream
+		frames    []string
+		isCounted bool
 	}{
-		{"s", many[len(many)-1:], "  false 0"},
-		{"s", many[len(many)-maxHistory:][:1], "  false 0"},
-		{"s", []string{many[len(many)-1], next}, "e-2 a true 1700000005"},
-		{"s", []string{strings.Replace(next, `"x"`, `"y"`, 1), many[len(many)-1]}, "e-2  false 1700000005"},
-		{"s", many[:1], "e-1 a true 0"},
-		{"other", many[len(many)-1:], "e-1 a true 0"},
+		"the last one":    {answer, append(many, many[len(many)-1]), false},
+		"the oldest":      {answer, append(many, many[len(many)-maxHistory]), false},
+		"an older one":    {answer, append(many, many[len(many)-maxHistory-1]), true},
+		"a later request": {answer, many[:1], true},
+		"a tail":          {tail, []string{many[0], many[0]}, true},
 	} {
-		if got := decodes(c.session, c.frames...); got != c.want {
-			t.Errorf("in session %s, %s decodes to %q, want %q", c.session, c.frames, got, c.want)
+		lines := strings.Split(factsOf(c.stream, c.frames...), "\n")
+		if got := lines[len(c.frames)-1] != "other"; got != c.isCounted {
+			t.Errorf("%s: %s", name, lines[len(c.frames)-1])
 		}
 	}
 }
