@@ -130,9 +130,6 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	d.parts = appendParts(d.parts, fr.partList)
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
 	fr.parts = d.parts
-	if !user && fr.hasResponses() { // its time is that of the first response
-		b.Time = time.Time{}
-	}
 	d.applyRemote(fr, b)
 	b.Type = fr.typeOf(b.Type == typeWrapped)
 	d.withheld.check(fr, b)

@@ -192,20 +192,6 @@ func TestRepeatedEvents(t *testing.T) {
 	}
 }
 
-// TestTimesOfParallelCalls checks that the merged response of parallel calls has no time: ADK gives it that of the first response.
-func TestTimesOfParallelCalls(t *testing.T) {
-	const second = `{"functionResponse":{"id":"c2","name":"look","response":{}}}`
-	for frame, want := range map[string]bool{
-		by(`"timestamp":1700000005,` + parts(answer, second)):                                         false,
-		by(`"timestamp":1700000005,` + parts(answer, hi)):                                             true,
-		`{"invocationId":"e-1","author":"user","timestamp":1700000005,` + parts(answer, second) + `}`: true,
-	} {
-		if got := strings.Contains(headersOf(&event.Stream{}, frame)[0], "2023-11-14T22:13:25Z"); got != want {
-			t.Errorf("%s has a time: %t", frame, got)
-		}
-	}
-}
-
 // TestRepeatedEventsAreOfOneAnswer checks that only the latest events of the same answer count as repeated.
 func TestRepeatedEventsAreOfOneAnswer(t *testing.T) {
 	many := make([]string, 2*maxHistory)

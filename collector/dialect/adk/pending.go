@@ -84,16 +84,3 @@ func (d *decoder) addPauses(fr *frame, b *event.Batch) {
 		}
 	}
 }
-
-// hasResponses reports whether the frame merges the responses to several calls, which ran in parallel.
-//
-// Source: google/adk/flows/llm_flows/functions.py of google-adk 2.13, merge_parallel_function_response_events.
-func (f *frame) hasResponses() bool {
-	responses := 0
-	for _, p := range f.parts {
-		if p.kind == partResponse {
-			responses++
-		}
-	}
-	return responses > 1
-}

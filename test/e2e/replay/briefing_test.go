@@ -37,14 +37,14 @@ func TestBriefing(t *testing.T) {
 	if want := []string{
 		"invoke_agent coordinator ok reported",
 		"chat gemini-2.0-flash ok unknown",
-		"execute_tool burn_analyst ok unknown",
-		"execute_tool trail_assessor ok unknown",
-		"execute_tool cruising_assistant ok unknown",
-		"execute_tool nepa_advisor ok unknown",
-		"chat gemini-2.0-flash ok unknown",
-		"execute_tool nepa_advisor ok unknown",
-		"execute_tool nepa_advisor ok unknown",
-		"chat gemini-2.0-flash ok unknown",
+		"execute_tool burn_analyst ok reported",
+		"execute_tool trail_assessor ok reported",
+		"execute_tool cruising_assistant ok reported",
+		"execute_tool nepa_advisor ok reported",
+		"chat gemini-2.0-flash ok reported",
+		"execute_tool nepa_advisor ok reported",
+		"execute_tool nepa_advisor ok reported",
+		"chat gemini-2.0-flash ok reported",
 	}; !slices.Equal(operations, want) {
 		t.Errorf("operations\n%s", strings.Join(operations, "\n"))
 	}
