@@ -169,6 +169,7 @@ func TestRepeatedEvents(t *testing.T) {
 		"another time":            {at("e-1", "x", "2", call), ended + `; tool_started name="look" call="c1" {}`},
 		"other parts":             {at("e-1", "x", "1", hi), ended + `; text "hi"; final`},
 		"a piece of the same ID":  {strings.Replace(at("e-1", "x", "1", call), "{", "{"+partial+",", 1), "model_started"},
+		"without a time":          {strings.Replace(first, `"timestamp":1,`, "", 1), ended + `; thought "hm"; tool_started name="look" call="c1" {}`},
 		"the event without an ID": {strings.Replace(first, `"id":"x",`, "", 1), ended + `; thought "hm"; tool_started name="look" call="c1" {}`},
 	} {
 		for spelling, s := range map[string]*event.Stream{"a recording": {}, "an answer": {SingleRun: true}} {
@@ -196,7 +197,7 @@ func TestRepeatedEvents(t *testing.T) {
 func TestRepeatedEventsAreOfOneAnswer(t *testing.T) {
 	many := make([]string, 2*maxHistory)
 	for i := range many {
-		many[i] = by(fmt.Sprintf(`"id":"%d",`, i) + used + "," + parts(hi))
+		many[i] = by(fmt.Sprintf(`"id":"%d","timestamp":1,`, i) + used + "," + parts(hi))
 	}
 	answer, tail := &event.Stream{Live: true, SingleRun: true, States: new(event.States)}, &event.Stream{Live: true}
 	for name, c := range map[string]struct {

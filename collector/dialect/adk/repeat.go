@@ -23,7 +23,7 @@ const maxHistory = 256
 
 // repeats reports whether an event repeats an earlier one, perhaps without its thoughts, and remembers it.
 func (h *eventHistory) repeats(fr *frame) bool {
-	if h.isTail || len(fr.id.Text()) == 0 || isTrue(fr.partial) {
+	if h.isTail || len(fr.id.Text()) == 0 || !fr.timestamp.Exists() || isTrue(fr.partial) {
 		return false
 	}
 	hash := fr.hash()

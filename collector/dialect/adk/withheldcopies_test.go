@@ -154,7 +154,7 @@ func TestLastAnswers(t *testing.T) {
 	}{
 		"the first is internal": {[]string{said(internal), said("")}, false},
 		"the last is internal":  {[]string{said(""), said(internal)}, true},
-		"the first comes again": {[]string{said(`"id":"x",`), said(internal), said(`"id":"x",`)}, true},
+		"the first comes again": {[]string{said(`"id":"x","timestamp":1,`), said(internal), said(`"id":"x","timestamp":1,`)}, true},
 		"the last ends a task":  {[]string{said(internal), by("a", `"branch":"a@c",`+content(`{"functionCall":{"id":"f","name":"finish_task","args":{"result":"words"}}}`))}, false},
 		"the last is an output": {[]string{said(internal), by("a", `"branch":"a@c","output":"words too"`)}, false},
 		"the last has a call":   {[]string{said(""), by("a", internal+`"branch":"a@c",`+content(`{"functionCall":{"id":"f","name":"finish_task","args":{"result":"words"}}}`, called("d", "1")))}, true},
