@@ -99,8 +99,8 @@ type Doc struct {
 // Reset: it must not change until then. Values of an earlier Parse become invalid. The error is an
 // *Error and leaves the Doc empty.
 //
-// free lists members whose values no program reads by name, such as the schema of a tool's parameters. In them,
-// names may differ only by case. A member in free is compared exactly, and as sent. "" stands for the whole input.
+// free lists members such as the schema of a tool's parameters: no program reads their values by name. In these values,
+// names may differ only by case. A member is in free if its name, as sent, is exactly one of free. "" stands for the whole input.
 func (d *Doc) Parse(data []byte, maxDepth int, free ...string) error {
 	d.Reset()
 	d.free, d.inFree = free, slices.Contains(free, "")

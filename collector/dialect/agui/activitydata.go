@@ -5,8 +5,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// activityData finds in activities what withheld ones have in a list. The activity of an agent has what it sent, and that of the next agent
-// begins with it, without naming the agent before.
+// activityData finds elements of lists in withheld activities again in other activities. The activity of an agent has the messages that it
+// sent, and the activity of the next agent begins with them, without naming the first agent.
 //
 // Source: agent_framework_ag_ui/_workflow_run.py of agent-framework-ag-ui 1.7.
 type activityData struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// internalWork says whether a message and a step are internal: whether their starts have a mark. The start of the message may have been
-// on another stream.
+// internalWork holds the internal message and step that are open. Their starts have a mark. The start of the message may have been on
+// another stream.
 type internalWork struct{ message, step openWork }
 
 // openWork is an internal message or step. In merged streams others begin beside it, and no chunk names its message, so what begins is

@@ -7,8 +7,8 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// repeatScan cuts from a model's message what else it says about calls of internal tools. Servers of models and LangChain's packages repeat
-// calls in members and forms of their own, and describe the tools of a server.
+// repeatScan cuts repeated calls of internal tools, and descriptions of such tools, from a model's message. Servers of models and LangChain's packages repeat
+// calls in members and forms of their own.
 //
 // Source: @langchain/openai, converters/responses.ts (response_metadata.output); @langchain/google-genai, utils/common.ts (functionCall);
 // langchain_google_genai/chat_models.py (function_call).

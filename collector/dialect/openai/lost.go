@@ -11,7 +11,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// lostStarts says whether an unreadable frame may have begun an internal response or completion. Only its start shows that.
+// lostStarts records that an unreadable frame may have begun an internal response or completion. Only the start shows that it is internal.
 type lostStarts struct{ response, completion bool }
 
 // lostAgent is the name of the turn of an internal agent that an unreadable frame may have begun. No agent has this name.
@@ -44,8 +44,8 @@ func (t *turns) findLost(agent string) {
 	t.all[i].agent, t.all[i].internal = agent, lenient.IsInternal([]byte(agent)) || t.isInternal(agent)
 }
 
-// mayBeOfLost reports whether an event without a response may be of one whose start was unreadable. The events of the current response
-// go on with higher numbers.
+// mayBeOfLost reports whether an event without a response may be of a response with an unreadable start. The events of the current
+// response go on with higher numbers.
 func (d *decoder) mayBeOfLost(v strictjson.Value) bool {
 	n, isNumbered := v.Get("sequence_number").Int()
 	return d.lost.response && (!d.response.open || d.response.implied || !isNumbered || n <= d.response.sequence)

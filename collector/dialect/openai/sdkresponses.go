@@ -63,8 +63,8 @@ func (d *decoder) selectNamed(functions ...func(*response) bool) {
 	}
 }
 
-// selectNamedBy makes the only open response current whose first event names the agent that the current event names. It returns false if
-// that is not clear.
+// selectNamedBy selects the open response of an agent: the first event of that response names the agent. It returns false if there is
+// none, or more than one.
 func (d *decoder) selectNamedBy(agent string) bool {
 	n := 0
 	of := func(r *response) bool { return agent != "" && r.open && r.agent == agent && !r.shared }

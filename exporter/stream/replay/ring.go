@@ -56,9 +56,9 @@ type Entry struct {
 	// its next number. An entry with a Gap has 0 if it comes before the first frame.
 	Number uint64
 
-	// Gap is set if the entry is not an agent's frame but tells the readers of its session that frames
-	// are missing, whatever else they select. A gap uses up no number: it has the number before
-	// that of the next frame, and the previous frame may have this number too.
+	// Gap is set if the entry is not an agent's frame but tells all readers of its session that frames
+	// are missing. A gap uses up no number: it has the number before that of the next frame. The
+	// previous frame may have this number too.
 	Gap *Gap
 
 	// EventID is the agent's last event id at the frame, and Ordinal counts the published frames of
