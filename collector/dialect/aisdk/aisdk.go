@@ -122,5 +122,5 @@ func resumedChat(r dialect.Request) string {
 
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{agent: s.ConfiguredAgent, withholding: newWithholding(s)}
+	return &decoder{agent: s.ConfiguredAgent}
 }

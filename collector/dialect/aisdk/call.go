@@ -20,11 +20,9 @@ type call struct {
 	state    callState
 	step     *step  // whose model makes it, or nil if that is unknown
 	approval string // key of the request for a person's decision, or ""
-	withheld bool   // one of its frames was withheld or may have been
+	hidden   bool   // its start was withheld
 	reusesID bool   // an earlier call of the answer had the ID
 	paused   bool   // the end of an answer has left it to the client
-
-	repeatsError bool // its arguments were refused, and the error may follow as its result
 }
 
 type callState uint8
@@ -68,21 +66,11 @@ func (c calls) discard(of *step) {
 	}
 }
 
-func (d *decoder) anyCallWithheld() bool {
-	return d.forgotCalls || slices.ContainsFunc(d.calls, func(known call) bool { return known.withheld })
-}
-
-// addCall adds a call and returns it. If there is no room, it first forgets the oldest ended call. It forgets a withheld call only if no
-// other has ended. If no call has ended, it returns nil, and all later frames of the new call are withheld.
+// addCall adds a call and returns it. If there is no room, it first forgets the oldest ended call. If no call has ended, it returns nil.
 func (d *decoder) addCall(added call) *call {
 	if len(d.calls) >= maxCalls {
-		i := slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded && !known.withheld })
+		i := slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded })
 		if i < 0 {
-			i = slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded })
-			d.forgotCalls = true
-		}
-		if i < 0 {
-			d.knownIDs.AddOwn(sharedCall(added.key).String())
 			return nil
 		}
 		d.calls = slices.Delete(d.calls, i, i+1)
@@ -102,75 +90,38 @@ func (c calls) pause() (ids []string) {
 	return ids
 }
 
-// advance sets the state of the call that a frame starts or completes, and returns the call, or nil if there is no room for it. isAllowed is
-// false if the frame must be withheld because of an earlier frame or the limit. It says nothing about marks in the frame itself, which the filter checks.
-func (d *decoder) advance(v strictjson.Value, state callState) (known *call, isAllowed bool) {
+// advance sets the state of the call that a frame starts or completes, and returns the call, or nil if there is no room for it.
+func (d *decoder) advance(v strictjson.Value, state callState) *call {
 	key := d.key(v.Get("toolCallId"))
-	known = d.calls.byKey(key)
-	isAllowed = known != nil && !known.withheld || known == nil && (d.withheld || !d.mayRepeatWithheld(key, state))
-	started := call{key: key, id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), withheld: d.withheld || !isAllowed}
-	if started.withheld {
-		d.withhold(sharedCall(key))
-	}
+	known := d.calls.byKey(key)
+	started := call{key: key, id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolName")), state: state, step: d.steps.current(), hidden: d.hides()}
 	switch {
 	case known == nil:
-		known = d.addCall(started)
-		return known, isAllowed && known != nil
+		return d.addCall(started)
 	case known.state == callEnded, state == callStreaming && known.state != callStreaming: // some models give each of their calls the same IDs
 		started.reusesID = true
 		*known = started
 	default:
-		known.state, known.withheld = state, started.withheld
+		known.state, known.hidden = state, known.hidden || started.hidden
 	}
-	return known, isAllowed
+	return known
 }
 
-// mayRepeatWithheld reports whether a call that begins may have begun in a withheld frame.
-func (d *decoder) mayRepeatWithheld(key string, state callState) bool {
-	s := sharedCall(key)
-	return d.isWithheldElsewhere(s) || d.forgotCalls && d.knownIDs.Contains(s.String()) || state != callStreaming && d.missed.calls
-}
-
-// continueCall returns the call of a frame, or nil if an earlier answer made the call. isAllowed is
-// false if the frame must be withheld because of an earlier frame. If the filter withholds the frame itself, later frames of the call are withheld too.
-func (d *decoder) continueCall(v strictjson.Value) (known *call, isAllowed bool) {
-	key := d.key(v.Get("toolCallId"))
-	known = d.calls.byKey(key)
-	missed := known == nil && d.mayBeWithheld(sharedCall(key))
-	if d.withheld || missed {
-		d.withhold(sharedCall(key))
-	}
-	if known != nil {
-		isAllowed = !known.withheld
-		known.withheld = known.withheld || d.withheld
-		return known, isAllowed
-	}
-	if d.withheld {
-		d.addCall(call{key: key, state: callEnded, withheld: true})
-	}
-	return nil, !missed && (key != "" || !d.anyCallWithheld())
-}
+// callOf returns the call of a frame, or nil if an earlier answer made the call.
+func (d *decoder) callOf(v strictjson.Value) *call { return d.calls.byKey(d.key(v.Get("toolCallId"))) }
 
 func (d *decoder) toolInputStart(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
-	if _, isAllowed := d.advance(v, callStreaming); !isAllowed {
-		b.Type = typeWithheldPiece
-	}
+	d.advance(v, callStreaming)
 }
 
 func (d *decoder) toolInputDelta(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.continueCall(v)
-	if d.continueResponse(known.madeIn(), b); !isAllowed {
-		b.Type = typeWithheldPiece
-	}
+	d.continueResponse(d.callOf(v).madeIn(), b)
 }
 
 // toolInput starts a call whose arguments are now complete.
 func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.advance(v, callRunning)
-	if !isAllowed {
-		b.Type = typeWithheldPiece
-	}
+	known := d.advance(v, callRunning)
 	if known == nil {
 		return
 	}
@@ -185,17 +136,13 @@ func (d *decoder) toolInput(v strictjson.Value, b *event.Batch) {
 // toolInputError reports a call that was refused, because the tool does not exist or the arguments do not
 // fit. The SDK repeats the error as the call's result; pydantic-ai does not.
 func (d *decoder) toolInputError(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.advance(v, callEnded)
-	if !isAllowed {
-		b.Type = typeWithheldPiece
-	}
+	known := d.advance(v, callEnded)
 	if known == nil {
 		return
 	}
 	d.endResponse(known.step, b)
 	known.addStart(v, b)
 	d.addToolError(known, v, b)
-	known.repeatsError = true
 }
 
 func (c *call) addStart(v strictjson.Value, b *event.Batch) {
@@ -206,20 +153,11 @@ func (c *call) addStart(v strictjson.Value, b *event.Batch) {
 
 // approvalRequest reports that a call waits for a person. Since 7.0 the server may decide by itself.
 func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.continueCall(v)
-	approval := d.key(v.Get("approvalId"))
-	isAllowed = isAllowed && !d.isWithheldElsewhere(sharedApproval(approval))
-	if d.withheld || !isAllowed {
-		d.withhold(sharedApproval(approval))
-	}
+	known := d.callOf(v)
 	if known != nil {
-		known.approval, known.withheld = approval, known.withheld || !isAllowed
+		known.approval = d.key(v.Get("approvalId"))
 	}
-	if !isAllowed {
-		b.Type = typeWithheldPiece
-	}
-	automatic, _ := v.Get("isAutomatic").Bool()
-	if automatic || !isAllowed && known == nil || known != nil && known.state == callEnded {
+	if automatic, _ := v.Get("isAutomatic").Bool(); automatic || known.hasEnded() {
 		return
 	}
 	if known != nil {
@@ -232,20 +170,9 @@ func (d *decoder) approvalRequest(v strictjson.Value, b *event.Batch) {
 
 // approvalResponse reports the answer to a request of this answer.
 func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
-	approval := d.key(v.Get("approvalId"))
-	known := d.calls.byApproval(approval)
+	known := d.calls.byApproval(d.key(v.Get("approvalId")))
 	if known == nil {
-		if d.mayBeWithheld(sharedApproval(approval)) || d.anyCallWithheld() {
-			b.Type = typeWithheldPiece
-		}
-		d.missedStart = d.missedStart || d.withheld // the call whose result follows is unknown
 		return
-	}
-	if known.withheld {
-		b.Type = typeWithheldPiece
-	}
-	if known.withheld = known.withheld || d.withheld; d.withheld {
-		d.withhold(sharedCall(known.key))
 	}
 	if known.state == callAsking {
 		b.Add(event.KindInputAnswered).CallID = d.name(v.Get("approvalId"))
@@ -262,44 +189,27 @@ func (d *decoder) approvalResponse(v strictjson.Value, b *event.Batch) {
 // toolOutput ends a call. A preliminary result is only progress, such as the message of another agent that
 // works in the call.
 func (d *decoder) toolOutput(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.continueCall(v)
+	known := d.callOf(v)
 	d.toolReturned(known, b)
-	preliminary, _ := v.Get("preliminary").Bool()
-	if !isAllowed {
-		b.Type = typeWithheldPiece
-	}
-	switch {
-	case !isAllowed && known == nil:
-	case preliminary:
+	if preliminary, _ := v.Get("preliminary").Bool(); preliminary {
 		b.Add(event.KindToolProgress).CallID = d.name(v.Get("toolCallId"))
-	case known.markEnded():
+	} else if known.markEnded() {
 		d.addResult(known, v, b).SetPayload(v.Get("output"))
 	}
 }
 
 func (d *decoder) toolOutputError(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.continueCall(v)
-	d.toolReturned(known, b)
-	if !isAllowed {
-		b.Type = typeWithheldPiece
-	}
-	if (isAllowed || known != nil) && known.markEnded() {
+	known := d.callOf(v)
+	if d.toolReturned(known, b); known.markEnded() {
 		d.addToolError(known, v, b)
-	}
-	if known != nil {
-		known.repeatsError = false
 	}
 }
 
 // toolOutputDenied ends a call that a person did not allow. It reports nothing for a call of an earlier
 // answer, which did not run in this one.
 func (d *decoder) toolOutputDenied(v strictjson.Value, b *event.Batch) {
-	known, isAllowed := d.continueCall(v)
-	d.toolReturned(known, b)
-	if !isAllowed {
-		b.Type = typeWithheldPiece
-	}
-	if known != nil && known.markEnded() {
+	known := d.callOf(v)
+	if d.toolReturned(known, b); known != nil && known.markEnded() {
 		d.addResult(known, v, b).Error = event.ToolError
 	}
 }

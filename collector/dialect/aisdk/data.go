@@ -2,7 +2,6 @@ package aisdk
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -15,17 +14,13 @@ import (
 // replaces it. A transient part is not reported, because the message does not keep it.
 func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 	name := typeOf(v)[len(dataPrefix):]
-	key := contentKey{dataPrefix + d.names.Truncate(name, dialect.MaxName), d.key(v.Get("id"))}
 	b.Internal = lenient.IsInternal(name)
-	if d.checkContent(b, key); b.Internal {
-		return
-	}
-	if transient, _ := v.Get("transient").Bool(); transient {
+	if transient, _ := v.Get("transient").Bool(); transient || b.Internal {
 		return
 	}
 	content := v.Get("data")
 	e := b.Add(event.KindArtifact)
-	e.ID, e.Name = d.name(v.Get("id")), strings.TrimPrefix(key.kind, dataPrefix)
+	e.ID, e.Name = d.name(v.Get("id")), d.names.Truncate(name, dialect.MaxName)
 	e.Artifact.Kind = event.ArtifactData
 	if content.Exists() {
 		e.Artifact.Bytes = event.Count{N: int64(len(content.Raw())), Known: true}
@@ -39,9 +34,6 @@ func (d *decoder) data(v strictjson.Value, b *event.Batch) {
 func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
 	url := v.Get("url")
-	if d.checkContent(b, urlKey(url)); b.Internal {
-		return
-	}
 	e := b.Add(event.KindArtifact)
 	e.Artifact.Kind, e.Artifact.Complete = event.ArtifactFile, true
 	if _, digits, isData := bytes.Cut(url.Text(), []byte(";base64,")); isData && bytes.HasPrefix(url.Text(), []byte("data:")) {
@@ -52,21 +44,13 @@ func (d *decoder) file(v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// reasoningFile reads a file that a model made while it was thinking.
-func (d *decoder) reasoningFile(v strictjson.Value, b *event.Batch) {
-	d.modelPart(v, b)
-	d.checkContent(b, urlKey(v.Get("url")))
-}
-
 // maxQuote bounds the texts of a citation, in bytes.
 const maxQuote = 512
 
 // source reports a source that the model used.
 func (d *decoder) source(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
-	if d.checkContent(b, d.sourceKey(v.Get("sourceId")), urlKey(v.Get("url"))); !b.Internal {
-		d.cite(v, v.Get("sourceId"), b)
-	}
+	d.cite(v, v.Get("sourceId"), b)
 }
 
 // cite reports a source, unless the answer has named it before.
@@ -75,7 +59,7 @@ func (d *decoder) cite(v, id strictjson.Value, b *event.Batch) {
 	if d.cited.Contains(key) {
 		return
 	}
-	if !d.withheld && key != "" {
+	if !d.hides() && key != "" {
 		d.cited.Add(key)
 	}
 	e := b.Add(event.KindCitation)

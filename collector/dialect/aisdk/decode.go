@@ -14,9 +14,7 @@ import (
 type decoder struct {
 	agent string // the configured name: the protocol has none
 
-	withheld bool // the filter will withhold the current frame
 	runState
-	withholding
 
 	atEnd   bool   // the last chunk was the end of an answer
 	lastRun string // the last run that has ended
@@ -40,12 +38,8 @@ type runState struct {
 	forgottenParts    wire.Set[partKey] // parts without an end that are no longer in parts, although their starts left
 	partCount         int               // of the answer so far
 	calls             calls
-	contents          contents
 	cited             wire.Set[string] // IDs of the sources that the answer has named
-	missedStart       bool             // a frame of unknown content may have started any part or call
-	missed            missed
-	forgotCalls       bool // a withheld call is not in calls
-	work              internalWork
+	withheld
 }
 
 // Decode decodes a chunk. A stream that resumes an answer repeats the answer's chunks.
@@ -67,9 +61,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !f.JSON.Exists():
 		b.Rejected = f.Malformed
-		if f.MayContainObject() {
-			d.miss(f)
-		}
+		d.missedStart = d.missedStart || f.MayContainObject()
 		if isBrokenError(f.Data) {
 			d.atEnd = false
 			d.addFailure(event.AgentError, "", b)
@@ -77,7 +69,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	case f.JSON.Get("type").Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.miss(f)
+		d.missedStart = true
 		return
 	}
 	k := kindOf(f.JSON)
@@ -88,7 +80,9 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type, d.atEnd = k.name, false
-	d.decodeKind(k, f.JSON, wire.IsFiltered(b, prefilter), b)
+	d.check(k, f.JSON, wire.IsFiltered(b, prefilter))
+	k.decode(d, f.JSON, b)
+	d.record(k, f.JSON, b)
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
@@ -108,7 +102,6 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 		d.run = d.name(v.Get("messageId"))
 		b.Run = d.run
 	}
-	d.mayContinueMessage = d.hasAnswers
 	d.openMessages++
 	d.finalReported = false
 	if !d.started {
@@ -121,7 +114,7 @@ func (d *decoder) start(v strictjson.Value, b *event.Batch) {
 // execute the calls without a result. Tokens are known only if the metadata contains the SDK's counts.
 func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 	d.openMessages = max(0, d.openMessages-1)
-	isMerged := d.openMessages > 0 && len(d.steps) > 0
+	isMerged := d.isMerged()
 	if !isMerged {
 		for _, call := range d.calls.pause() {
 			b.Add(event.KindToolPaused).CallID = call
@@ -141,6 +134,9 @@ func (d *decoder) finish(v strictjson.Value, b *event.Batch) {
 		b.Add(event.KindFinal)
 	}
 }
+
+// isMerged reports whether another message goes on.
+func (d *decoder) isMerged() bool { return d.openMessages > 0 && len(d.steps) > 0 }
 
 // abort reports that the server stopped the answer, at its client's request or because of a time limit.
 func (d *decoder) abort(_ strictjson.Value, b *event.Batch) {
@@ -172,7 +168,7 @@ func (d *decoder) done(b *event.Batch) {
 		d.runState = runState{}
 		return
 	}
-	d.atEnd, d.lastRun, d.mayContinueMessage = true, d.run, d.hasAnswers
+	d.atEnd, d.lastRun = true, d.run
 	e := b.Add(event.KindRunEnded)
 	e.Error, e.Code = d.failure, d.code
 	d.runState = runState{}

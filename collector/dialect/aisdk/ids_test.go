@@ -22,7 +22,6 @@ func TestSpellingsOfIDs(t *testing.T) {
 			{`{"type":"data-note","id":ID,"data":1}`, `{"type":"data-note","id":ID,"data":1}`},
 			{`{"type":"text-start","id":ID}`, `{"type":"text-delta","id":ID,"delta":"x"}`},
 			{`{"type":"tool-input-available","toolCallId":ID,"toolName":"f"}`, `{"type":"tool-output-available","toolCallId":ID,"output":1}`},
-			{`{"type":"source-document","sourceId":ID,"mediaType":"a/b","title":"x"}`, `{"type":"source-document","sourceId":ID,"mediaType":"a/b","title":"x"}`},
 		} {
 			frame := func(i int, id string) string { return strings.Replace(frames[i], "ID", id, 1) }
 			got := leavesOf(t, newAnswer(), event.PolicyClient, frame(0, c.another), inKind(frame(0, c.first)), frame(1, c.then), frame(1, c.another))
@@ -52,7 +51,7 @@ func TestLongIDs(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutID withholds decisions without the ID of a question: they belong to no call that began before internal work.
+// TestDecisionsWithoutID withholds decisions without the ID of a question: they belong to no call that began before an internal message.
 func TestDecisionsWithoutID(t *testing.T) {
 	for _, id := range []string{`"approvalId":7,`, `"approvalId":"",`, `"approvalId":null,`, ``} {
 		sent := []string{begin, started, inMetadata(`{"type":"start"}`), `{"type":"tool-approval-response",` + id + `"approved":true,"reason":"secret"}`}

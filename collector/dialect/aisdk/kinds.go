@@ -46,10 +46,9 @@ const (
 
 // Types of frames that the protocol does not name.
 const (
-	dataPrefix        = "data-"          // a part that the application defines; it chooses the rest of the name
-	typeData          = dataPrefix + "*" // any such part
-	typeDone          = "[DONE]"         // the end of the stream, which is not JSON
-	typeWithheldPiece = "withheld piece" // an earlier frame of its part or call was withheld or may have been; the table lacks this type
+	dataPrefix = "data-"          // a part that the application defines; it chooses the rest of the name
+	typeData   = dataPrefix + "*" // any such part
+	typeDone   = "[DONE]"         // the end of the stream, which is not JSON
 
 	typeCutOffTextEnd      = "end of a cut-off text" // the end of a part whose start left and of which a piece was withheld
 	typeCutOffReasoningEnd = "end of a cut-off thought"
@@ -85,7 +84,7 @@ var kinds = wire.IndexByName(func(k *kind) string { return k.name },
 	kind{name: typeReasoningStart, required: []string{"id"}, decode: (*decoder).partStart},
 	kind{name: typeReasoningDelta, required: []string{"id", "delta"}, decode: (*decoder).partDelta},
 	kind{name: typeReasoningEnd, required: []string{"id"}, decode: (*decoder).partEnd},
-	kind{name: typeReasoningFile, required: []string{"url", "mediaType"}, decode: (*decoder).reasoningFile},
+	kind{name: typeReasoningFile, required: []string{"url", "mediaType"}, decode: (*decoder).modelPart},
 	kind{name: typeToolInputStart, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInputStart},
 	kind{name: typeToolInputDelta, required: []string{"toolCallId", "inputTextDelta"}, decode: (*decoder).toolInputDelta},
 	kind{name: typeToolInput, required: []string{"toolCallId", "toolName"}, decode: (*decoder).toolInput},

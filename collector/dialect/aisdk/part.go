@@ -25,13 +25,6 @@ type partKey struct {
 	id          string
 }
 
-func (k partKey) shared() sharedID {
-	if k.isReasoning {
-		return sharedID{"reasoning", k.id}
-	}
-	return sharedID{"text", k.id}
-}
-
 // part is an open text or thought.
 type part struct {
 	name      string           // see event.Event.Message
@@ -41,7 +34,6 @@ type part struct {
 	step      *step            // to which it belongs, or nil if that is unknown
 	stepEnded bool             // a step has ended since its start
 	forgotten bool             // its earlier pieces were forgotten
-	withheld  bool             // a piece of it was withheld
 }
 
 func (d *decoder) partKey(v strictjson.Value) partKey {
@@ -86,10 +78,11 @@ func (p parts) anyOpen(of *step) bool {
 func (d *decoder) open(key partKey) *part {
 	if len(d.parts) >= maxUnended {
 		maps.DeleteFunc(d.parts, func(key partKey, open *part) bool {
-			if open.stepEnded && !open.continued && !open.withheld && open.thought == key.isReasoning { // other thoughts are known by a mark
+			isForgotten := open.stepEnded && open.thought == key.isReasoning // other thoughts are known by a mark
+			if isForgotten && !open.continued {
 				d.forgottenParts.Add(key)
 			}
-			return open.stepEnded
+			return isForgotten
 		})
 	}
 	if len(d.parts) >= maxParts {
@@ -112,56 +105,34 @@ func (d *decoder) closePart(key partKey) {
 func (d *decoder) partStart(v strictjson.Value, b *event.Batch) {
 	d.continueResponse(nil, b)
 	key := d.partKey(v)
-	d.closePart(key)
-	if d.withheld || d.repeatsUnique(key.shared()) {
-		d.withhold(key.shared())
-	} else if open := d.open(key); open != nil {
-		open.thought = open.thought || d.repeatsUnique(markedText(key.id))
-		d.markThought(key, open, v)
+	if d.closePart(key); d.hides() {
 		return
+	}
+	if open := d.open(key); open != nil {
+		open.thought = open.thought || lenient.ContainsThoughtMarker(v)
 	} else {
-		d.knownIDs.AddOwn(key.shared().String())
-	}
-	b.Type = typeWithheldPiece
-}
-
-// markThought records that a text with a thought marker is a thought. Another stream may continue it without a marker.
-func (d *decoder) markThought(key partKey, open *part, v strictjson.Value) {
-	if !open.thought && lenient.ContainsThoughtMarker(v) {
-		open.thought = true
-		d.knownIDs.Add(markedText(key.id).String())
+		d.continues = true
 	}
 }
 
-// continuePart returns the part that a frame continues, or nil if an earlier frame of the part was withheld or may have been.
-// A part without a start, unless it is a forgotten one, began on another stream: a client may read the rest of an answer after a broken connection.
+// continuePart returns the part that a frame continues, or nil if the frame is withheld. A part without a start, unless it is a forgotten
+// one, began on another stream: a client may read the rest of an answer after a broken connection.
 //
 // Source: workflow-chat-transport.ts of @ai-sdk/workflow.
 func (d *decoder) continuePart(key partKey, v strictjson.Value, b *event.Batch) *part {
-	open := d.parts[key]
-	switch {
-	case open != nil && open.withheld:
-		open = nil
-	case open != nil:
-		if open.withheld = d.withheld; d.withheld {
-			d.withhold(key.shared())
-		}
-	case d.withheld || d.mayBeWithheld(key.shared()):
-		d.withhold(key.shared())
-	default:
-		if open = d.open(key); open != nil {
-			open.forgotten = d.forgottenParts.Contains(key)
-			open.continued = !open.forgotten
-			open.thought = open.thought || d.knownIDs.MayContain(markedText(key.id).String())
-		} else {
-			d.knownIDs.AddOwn(key.shared().String())
-		}
-	}
-	if open == nil {
-		b.Type = typeWithheldPiece
+	if d.hides() {
 		return nil
 	}
-	d.markThought(key, open, v)
+	open := d.parts[key]
+	if open == nil {
+		if open = d.open(key); open == nil {
+			d.continues = true
+			return nil
+		}
+		open.forgotten = d.forgottenParts.Contains(key)
+		open.continued = !open.forgotten
+	}
+	open.thought = open.thought || lenient.ContainsThoughtMarker(v)
 	switch {
 	case open.continued && open.thought:
 		b.Type = typeContinuedThought
@@ -203,17 +174,13 @@ func cutOffEnd(key partKey) string {
 func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	key := d.partKey(v)
 	d.continueResponse(d.parts.stepOf(key), b)
-	if open := d.parts[key]; open != nil && open.withheld && !open.continued && !d.withheld {
-		b.Type = cutOffEnd(key)
+	if open := d.parts[key]; open != nil && !open.continued && d.continues && !d.isMarked {
+		b.Type, d.continues = cutOffEnd(key), false
 		d.closePart(key)
 		return
 	}
 	open := d.continuePart(key, v, b)
-	d.closePart(key)
-	if open == nil || d.withheld {
-		d.withholdCited(v)
-	}
-	if open == nil {
+	if d.closePart(key); open == nil {
 		return
 	}
 	if !open.forgotten && !open.continued && !open.thought {
@@ -221,12 +188,6 @@ func (d *decoder) partEnd(v strictjson.Value, b *event.Batch) {
 	}
 	b.NameTexts(open.name)
 	for citation := range v.Get("citations").Elements() { // since 7.0
-		if d.citesWithheld(citation) {
-			if b.Type = typeWithheldPiece; !open.continued {
-				b.Type = cutOffEnd(key) // no rule cuts a single citation
-			}
-			continue
-		}
 		if source := citation.Get("source"); source.Get("id").Kind() == strictjson.String {
 			d.cite(source, source.Get("id"), b)
 		}

@@ -77,7 +77,6 @@ var table = event.Table{
 		// Not for the public: only the start, which this stream lacks, may say that a text is a thought.
 		typeContinuedText:    {Client: true},
 		typeContinuedThought: {Client: true, Shows: []event.Kind{event.KindThought}},
-		// typeWithheldPiece is left out, so that it is withheld.
 	},
 }
 

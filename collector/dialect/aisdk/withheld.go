@@ -1,103 +1,111 @@
 package aisdk
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// withholding says what was withheld, so that what continues it is withheld too.
-type withholding struct {
-	knownIDs           wire.SharedSet // of what was withheld, and of texts that are thoughts, on any stream of the agent
-	chat               string         // the session, or "" if the request does not name it
-	hasAnswers         bool           // the request continues a message, with answers to its questions or calls
-	mayContinueMessage bool           // an earlier stream may have begun the current message
+// withheld says what was withheld of an answer, so that what continues it is withheld too.
+type withheld struct {
+	items       wire.Set[item]
+	missedStart bool // a chunk of unknown content may have begun any item
+
+	inMessage, inStep bool // an internal message or step goes on; no chunk in it has its ID
+
+	isMarked  bool // the current chunk is withheld for what it says
+	continues bool // the current chunk is withheld because it continues something withheld
 }
 
-func newWithholding(s *event.Stream) withholding {
-	w := withholding{chat: s.Session, hasAnswers: len(s.Answers) > 0, knownIDs: wire.NewSharedSet(s, "aisdk")}
-	w.mayContinueMessage = w.hasAnswers || s.RequestDialect == ""
-	w.knownIDs.SetScopes("agent") // a request that resumes an answer does not always name its chat
-	return w
-}
+// hides reports whether the current chunk is withheld.
+func (w *withheld) hides() bool { return w.isMarked || w.continues }
 
-// sharedID identifies a part, call or question in knownIDs.
-type sharedID struct{ kind, id string }
+// item identifies a text, a thought, a call, a question, or a part that the application defines and may replace.
+type item struct{ kind, id string }
 
-func sharedCall(id string) sharedID { return sharedID{"call", id} }
+// idMembers hold the IDs of items.
+var idMembers = []string{"id", "toolCallId", "approvalId"}
 
-func sharedApproval(id string) sharedID { return sharedID{"approval", id} }
-
-// sharedMessage identifies a message. Applications may count the messages of a chat.
-func (w *withholding) sharedMessage(id string) sharedID {
-	if wire.IsUnique(id) {
-		return sharedID{"message", id}
+// itemsOf returns the items that a chunk is about.
+func (d *decoder) itemsOf(k *kind, v strictjson.Value) (items []item) {
+	if k.name == typeData {
+		if id := d.key(v.Get("id")); id != "" { // a part without an ID never replaces another one
+			items = append(items, item{d.names.Truncate(typeOf(v), dialect.MaxName), id})
+		}
+		return items
 	}
-	return sharedID{"message of " + w.chat, id}
+	group, _, _ := strings.Cut(k.name, "-") // a thought may have the ID of a text
+	for _, member := range k.required {
+		if slices.Contains(idMembers, member) {
+			items = append(items, item{group + " " + member, d.key(v.Get(member))})
+		}
+	}
+	return items
 }
 
-func markedText(id string) sharedID { return sharedID{"thought", id} }
+// isUnclear reports whether an ID may be equal to others for a lenient reader, which takes ["a"] for "a".
+func (i item) isUnclear() bool { return i.id == "" || i.id[0] == '[' || i.id[0] == '{' }
 
-func (s sharedID) String() string { return s.kind + " " + s.id }
-
-// withhold makes later frames withheld that continue s. If s has no ID, all frames without a known start are withheld from then on.
-func (d *decoder) withhold(s sharedID) {
-	d.knownIDs.Add(s.String())
-	d.missedStart = d.missedStart || s.id == ""
+// check sets whether the current chunk is withheld.
+func (d *decoder) check(k *kind, v strictjson.Value, isMarked bool) {
+	d.isMarked, d.continues = isMarked, false
+	switch k.name {
+	case typeStart:
+		d.inMessage = d.inMessage || isMarked
+	case typeStartStep:
+		d.inStep = d.inStep || isMarked
+	}
+	isWithin := d.inMessage || d.inStep
+	if !isWithin && !d.missedStart && d.withheld.items.Len() == 0 || k.name == typeError || k.name == typeAbort {
+		return
+	}
+	begun, isPiece := d.beginningOf(k.name, v)
+	switch {
+	case !isPiece:
+		d.continues = isWithin
+	case !begun:
+		d.continues = isWithin || d.missedStart || d.withheld.items.IsFull()
+	}
+	for _, one := range d.itemsOf(k, v) {
+		if k.name == typeTextStart || k.name == typeReasoningStart { // texts of different steps may have the same ID
+			d.withheld.items.Remove(one)
+		}
+		d.continues = d.continues || d.withheld.items.Contains(one) || isPiece && one.isUnclear() && d.withheld.items.Len() > 0
+	}
 }
 
-// missed says what may have started in unreadable frames, although later frames could start it too.
-type missed struct {
-	data    bool // a part that the application defines
-	sources bool
-	files   bool
-	calls   bool // a call whose arguments arrive in pieces
+// beginningOf reports whether a chunk is a piece of an item, and whether the beginning of the item left.
+func (d *decoder) beginningOf(kind string, v strictjson.Value) (left, isPiece bool) {
+	switch kind {
+	case typeTextDelta, typeTextEnd, typeReasoningDelta, typeReasoningEnd:
+		key := d.partKey(v)
+		return d.parts[key] != nil || d.forgottenParts.Contains(key), true
+	case typeApprovalResponse:
+		known := d.calls.byApproval(d.key(v.Get("approvalId")))
+		return known != nil && !known.hidden, true
+	case typeToolInputDelta, typeToolOutput, typeToolOutputError, typeToolOutputDenied, typeApprovalRequest:
+		known := d.calls.byKey(d.key(v.Get("toolCallId")))
+		return known != nil && !known.hidden, true
+	}
+	return false, false
 }
 
-// miss records an unreadable frame.
-func (d *decoder) miss(f dialect.Frame) {
-	data := f.Data
-	d.missWork(f)
-	d.missedStart = true
-	d.missed.data = d.missed.data || mayContain(data, dataPrefix)
-	d.missed.sources = d.missed.sources || mayContain(data, typeSourceURL) || mayContain(data, typeSourceDocument)
-	d.missed.files = d.missed.files || slices.ContainsFunc(spellings(typeFile), func(word string) bool { return mayContain(data, word) }) || mayContain(data, typeReasoningFile)
-	d.missed.calls = d.missed.calls || mayContain(data, typeToolInputStart)
-}
-
-// spellings returns how a type that is an ordinary word may be written: in JSON, in JSON within a text, and with other quotes.
-func spellings(name string) []string {
-	return []string{`"` + name + `"`, `"` + name + `\"`, `'` + name + `'`}
-}
-
-// mayContain reports whether an unreadable frame may contain a word. An escape may hide it, and of a frame over the size limit no
-// data is known.
-func mayContain(data []byte, word string) bool {
-	return len(data) == 0 || bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(`\u`))
-}
-
-// mayBeWithheld reports whether a part may belong to something withheld. Use it for a part without a start in the stream. Without an
-// ID, or with a list or an object in its place, a part may belong to any withheld ID.
-func (d *decoder) mayBeWithheld(s sharedID) bool {
-	isUnclear := s.id == "" || s.id[0] == '[' || s.id[0] == '{'
-	return d.missedStart || d.knownIDs.MayContain(s.String()) || isUnclear && !d.knownIDs.IsEmpty()
-}
-
-// isWithheldElsewhere reports whether a start repeats something that another stream withheld: on a stream that continues a message or, if
-// the ID has a UUID, on any stream. A stream with the whole message marks internal parts itself.
-func (d *decoder) isWithheldElsewhere(s sharedID) bool {
-	return d.replacesWithheld(s) || d.repeatsUnique(s)
-}
-
-// replacesWithheld is isWithheldElsewhere for a part that comes whole. Its ID may be that of a document, which other answers cite.
-func (d *decoder) replacesWithheld(s sharedID) bool {
-	return d.mayContinueMessage && d.knownIDs.Contains(s.String())
-}
-
-// repeatsUnique is isWithheldElsewhere for a text or thought. Each message uses the short IDs of its texts again.
-func (d *decoder) repeatsUnique(s sharedID) bool {
-	return wire.IsUnique(s.id) && d.knownIDs.Contains(s.String())
+// record remembers the items of the current chunk if it is withheld, and the end of an internal message or step.
+func (d *decoder) record(k *kind, v strictjson.Value, b *event.Batch) {
+	if b.Internal = b.Internal || d.continues; d.isMarked || b.Internal {
+		for _, one := range d.itemsOf(k, v) {
+			d.withheld.items.Add(one)
+			d.missedStart = d.missedStart || one.isUnclear()
+		}
+	}
+	switch k.name {
+	case typeFinish:
+		d.inMessage = d.inMessage && d.isMerged()
+	case typeFinishStep:
+		d.inStep = d.inStep && len(d.steps) > 0
+	}
 }

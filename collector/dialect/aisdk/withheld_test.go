@@ -1,6 +1,7 @@
 package aisdk_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,10 +10,94 @@ import (
 )
 
 const (
+	begin, end         = `{"type":"start","messageId":"m"}`, `{"type":"finish"}`
+	beginStep, endStep = `{"type":"start-step"}`, `{"type":"finish-step"}`
+	textStart, textEnd = `{"type":"text-start","id":"0"}`, `{"type":"text-end","id":"0"}`
+	text               = `{"type":"text-delta","id":"0","delta":"secret"}`
+
 	started = `{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":1}`
 	result  = `{"type":"tool-output-available","toolCallId":"c","output":"secret"}`
 	other   = `{"type":"tool-output-available","toolCallId":"d","output":"shown"}`
 )
+
+// inMetadata adds internal metadata to a start or finish.
+func inMetadata(frame string) string {
+	return strings.TrimSuffix(frame, "}") + `,"messageMetadata":{"type":"internal:x"}}`
+}
+
+func inKind(frame string) string { return strings.TrimSuffix(frame, "}") + `,"kind":"internal:x"}` }
+
+// broken makes a frame unreadable.
+func broken(frame string) string { return strings.TrimSuffix(frame, "}") + `,"z":1,"Z":2}` }
+
+// hide says that frames must be withheld.
+func hide(frames ...string) (hidden []string) {
+	for _, frame := range frames {
+		hidden = append(hidden, "hidden "+frame)
+	}
+	return hidden
+}
+
+// TestWithheld sends frames that call themselves internal or cannot be read. They are withheld with what continues them, and all others
+// leave.
+func TestWithheld(t *testing.T) {
+	const (
+		input, piece = `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`, `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`
+		think        = `{"type":"reasoning-start","id":"r"}`
+		data, source = `{"type":"data-x","id":"q","data":1}`, `{"type":"source-url","sourceId":"s","url":"https://x"}`
+		unknown      = `{"type":"surprise","toolCallId":"c"}`
+		failed       = `{"type":"error","errorText":"x"}`
+	)
+	shown := []string{textStart, text, textEnd}
+	open := []string{begin, beginStep, textStart, strings.ReplaceAll(started, `"c"`, `"d"`)}
+	for name, sent := range map[string][]string{
+		"a text":                          slices.Concat(hide(inKind(textStart), text, textEnd), shown),
+		"a thought":                       slices.Concat(hide(inKind(think), `{"type":"reasoning-delta","id":"r","delta":"x"}`, `{"type":"reasoning-end","id":"r"}`), []string{think}),
+		"a thought with the ID of a text": slices.Concat([]string{textStart}, hide(inKind(`{"type":"reasoning-start","id":"0"}`)), []string{text}, hide(`{"type":"reasoning-delta","id":"0","delta":"x"}`), []string{textEnd}),
+		"a call":                          slices.Concat([]string{begin}, hide(inKind(input), piece, started, ask, approve, result), open[1:], []string{other}),
+		"a call that begins again":        hide(inKind(started), result, started, result),
+		"a piece of a call":               slices.Concat([]string{input}, hide(inKind(piece), started, result)),
+		"a question":                      slices.Concat([]string{started}, hide(inKind(ask), approve, result)),
+		"a decision":                      slices.Concat([]string{started, ask}, hide(inKind(approve), approve), []string{result}),
+		"a data part":                     slices.Concat([]string{data}, hide(inKind(data), data), []string{strings.Replace(data, `"q"`, `"r"`, 1)}),
+		"a source":                        slices.Concat(hide(inKind(source)), []string{source}),
+		"the next answer":                 slices.Concat(hide(inKind(started)), []string{"[DONE]", started, result}),
+
+		"an unreadable text":        slices.Concat(hide(broken(textStart), text), shown, hide(strings.ReplaceAll(text, `"0"`, `"1"`))),
+		"an unreadable call":        hide(broken(input), piece, started, result),
+		"an unreadable piece":       slices.Concat([]string{input}, hide(broken(piece)), []string{piece, started, result}),
+		"the result of one":         hide(broken(input), result),
+		"a call after it":           slices.Concat(hide(broken(input)), []string{started, ask, approve, result, data, source}),
+		"an unknown chunk":          slices.Concat(hide(unknown, piece), []string{data, source}),
+		"an answer after it":        slices.Concat(hide(broken(textStart)), []string{"[DONE]", text}),
+		"differences in arguments":  {`{"type":"tool-input-available","toolCallId":"e","toolName":"f","input":{"Q":1,"q":2}}`},
+		"a frame without an object": slices.Concat(hide(`x`), []string{text}),
+
+		"a message": slices.Concat(hide(inMetadata(begin), beginStep), hide(shown...), hide(input, piece, started, result, data, source, `{"type":"file","url":"data:x","mediaType":"a/b"}`,
+			`{"type":"message-metadata","messageMetadata":{}}`, endStep, beginStep, endStep, end), []string{begin, beginStep}, shown, []string{endStep, end, "[DONE]"}),
+		"a message whose end is marked": slices.Concat([]string{begin}, shown, hide(inMetadata(end)), []string{"[DONE]"}),
+		"a message that fails":          slices.Concat(hide(inMetadata(begin), text), []string{failed, `{"type":"abort"}`, "[DONE]", text}),
+		"a message beside another":      slices.Concat(open, hide(inMetadata(begin), beginStep, endStep, end, started), []string{text, other}, hide(result, endStep, end), []string{begin}),
+		"a step":                        slices.Concat([]string{begin}, hide(inKind(beginStep)), hide(shown...), hide(started, result, endStep), []string{beginStep}, shown, hide(result), []string{endStep, end}),
+		"a step beside another":         slices.Concat(open, hide(inKind(beginStep), started, endStep), []string{text, other}, hide(endStep), shown),
+		"a step whose end is missing":   hide(inKind(beginStep), textStart, beginStep, text),
+
+		"a tool with the name of a mark": {begin, strings.Replace(input, `"f"`, `"internal_x"`, 1), piece, strings.Replace(started, `"f"`, `"internal_x"`, 1), result},
+		"a title with it":                {strings.Replace(input, `"toolName"`, `"title":"internal_x","toolName"`, 1)},
+	} {
+		frames := make([]string, len(sent))
+		for i, frame := range sent {
+			frames[i] = strings.TrimPrefix(frame, "hidden ")
+		}
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			for i, got := range leavesOf(t, newAnswer(), policy, frames...) {
+				if isHidden := strings.HasPrefix(sent[i], "hidden "); isHidden && got != withheld || !isHidden && got != unchanged && policy == event.PolicyClient {
+					t.Errorf("%s, %s: frame %d, %s, is %s", name, policy, i, frames[i], got)
+				}
+			}
+		}
+	}
+}
 
 // TestCallsOfWithheldFrames continues a call of which a frame was withheld. A call beside it leaves.
 func TestCallsOfWithheldFrames(t *testing.T) {
@@ -35,36 +120,6 @@ func TestCallsOfWithheldFrames(t *testing.T) {
 	beside := []string{`{"type":"tool-input-available","toolCallId":"d","toolName":"f","input":1}`, started, internal, result, other}
 	if got := last(leaves(t, event.PolicyClient, beside...)); got != unchanged {
 		t.Errorf("the result of a call beside a withheld one: %s", got)
-	}
-}
-
-// TestCallsOfUnreadable checks a call after an unreadable frame, which may have begun it.
-func TestCallsOfUnreadable(t *testing.T) {
-	const (
-		unreadable = `{"type":"tool-input-start","toolCallId":"c","toolName":"f","x":1,"X":1}`
-		escaped    = `{"type":"\u0074ool-input-start","toolCallId":"c","toolName":"f","x":1,"X":1}`
-		start      = `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`
-		refused    = `{"type":"tool-input-error","toolCallId":"c","toolName":"f","input":1,"errorText":"x"}`
-	)
-	for _, c := range []struct {
-		sent   []string
-		leaves bool
-	}{
-		{[]string{unreadable, started}, false},
-		{[]string{unreadable, started, result}, false},
-		{[]string{unreadable, refused}, false},
-		{[]string{escaped, started}, false},
-		{[]string{`{"type":["tool-input-start"],"toolCallId":"c"}`, started}, false},
-		{[]string{unreadable, start, started}, true},
-		{[]string{start, unreadable, started}, true},
-		{[]string{started, unreadable, result}, true},
-		{[]string{`{"type":"tool-output-available","toolCallId":"d","output":{"a":1,"A":2}}`, started}, true},
-		{[]string{unreadable, "[DONE]", started}, true},
-	} {
-		got := last(leaves(t, event.PolicyClient, c.sent...))
-		if (got == unchanged) != c.leaves || !c.leaves && got != withheld {
-			t.Errorf("%s: the last leaves as %s", strings.Join(c.sent, "\n"), got)
-		}
 	}
 }
 
@@ -136,7 +191,7 @@ func TestMarkedTexts(t *testing.T) {
 	}
 }
 
-// TestReplacedData sends a part of the application's own that replaces one that was withheld or unreadable.
+// TestReplacedData sends a part of the application's own that replaces one that was withheld.
 func TestReplacedData(t *testing.T) {
 	const (
 		part  = `{"type":"data-note","id":"q","data":{"v":"secret"}}`
@@ -147,8 +202,6 @@ func TestReplacedData(t *testing.T) {
 		{inner, part, part},
 		{part, inner, part},
 		{strings.Replace(inner, `"data":{"type"`, `"data":{},"x":{"type"`, 1), strings.Replace(part, `"id"`, `"event":"internal:x","id"`, 1), part},
-		{`{"type":"data-note","id":"q","id":"q","data":{"type":"internal:x"}}`, part},
-		{`{"type":"\u0064ata-note","id":"q","id":"q","data":{"type":"internal:x"}}`, part},
 		{strings.Replace(inner, `"q"`, `7`, 1), strings.Replace(part, `"q"`, `7`, 1)},
 	} {
 		if got := last(leavesOf(t, newAnswer(), event.PolicyClient, sent...)); got != withheld {
@@ -174,79 +227,28 @@ func TestReplacedData(t *testing.T) {
 	}
 }
 
-// TestContinuedStreams continues an answer whose stream broke off. Nothing is missing for the client, but what continues
-// something withheld is withheld too.
+// TestContinuedStreams continues an answer whose stream broke off. The client gets all of it, unless a setting excludes its kind. The public
+// gets no text, because its start may have had a mark.
 func TestContinuedStreams(t *testing.T) {
-	const (
-		text, rest, end = `{"type":"text-start","id":"0"}`, `{"type":"text-delta","id":"0","delta":"x"}`, `{"type":"text-end","id":"0"}`
-		thought, more   = `{"type":"reasoning-start","id":"0"}`, `{"type":"reasoning-delta","id":"0","delta":"x"}`
-		call, arguments = `{"type":"tool-input-start","toolCallId":"c","toolName":"f"}`, `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`
-		part            = `{"type":"data-note","id":"q","data":{}}`
-		ask, answer     = `{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}`, `{"type":"tool-approval-response","approvalId":"a","approved":true,"reason":"x"}`
-		start           = `{"type":"start","messageId":"m"}`
-	)
-	internal := func(frame string) string { return strings.TrimSuffix(frame, "}") + `,"event":"internal:x"}` }
-	marked := strings.TrimSuffix(text, "}") + `,"providerMetadata":{"google":{"thought":true}}}`
-	resumed, answering := event.Identity{JoinedRun: "r"}, event.Identity{Answers: []string{"a"}}
 	for _, c := range []struct {
-		first, then    []string
-		as             event.Identity
-		client, public string // what leaves of the last frame
+		sent string
+		kind event.Kind
 	}{
-		{[]string{start, text, rest}, []string{rest}, resumed, unchanged, withheld},
-		{[]string{start, text, rest}, []string{rest, rest, end}, resumed, unchanged, withheld},
-		{[]string{start, thought}, []string{more}, resumed, unchanged, withheld},
-		{[]string{start, thought}, []string{`{"type":"reasoning-end","id":"0"}`}, resumed, unchanged, withheld},
-		{[]string{start, call}, []string{arguments}, resumed, unchanged, withheld},
-		{[]string{start, marked}, []string{rest}, resumed, unchanged, withheld},
-		{[]string{start, internal(thought)}, []string{rest}, resumed, unchanged, withheld},
-		{[]string{start, internal(text), rest}, []string{text, rest}, resumed, unchanged, rest},
-		{[]string{internal(part)}, []string{start, part}, event.Identity{}, unchanged, withheld},
-		{[]string{internal(part)}, []string{part}, newAnswer().Identity, unchanged, withheld},
-
-		{[]string{start, internal(text)}, []string{rest}, resumed, withheld, withheld},
-		{[]string{start, internal(text)}, []string{end}, resumed, withheld, withheld},
-		{[]string{start, `{"type":`, rest}, []string{rest}, resumed, withheld, withheld},
-		{[]string{start, internal(thought)}, []string{more}, resumed, withheld, withheld},
-		{[]string{start, internal(call)}, []string{arguments}, resumed, withheld, withheld},
-		{[]string{start, internal(call)}, []string{started}, resumed, withheld, withheld},
-		{[]string{start, internal(call)}, []string{start, result}, answering, withheld, withheld},
-		{[]string{start, call, internal(arguments)}, []string{result}, resumed, withheld, withheld},
-		{[]string{start, `{"type":`, result}, []string{result}, resumed, withheld, withheld},
-		{[]string{start, call, internal(ask)}, []string{answer}, resumed, withheld, withheld},
-		{[]string{start, internal(call), ask}, []string{answer}, resumed, withheld, withheld},
-		{[]string{internal(part)}, []string{part}, resumed, withheld, withheld},
-		{[]string{internal(part)}, []string{start, part}, answering, withheld, withheld},
+		{`{"type":"text-delta","id":"0","delta":"x"}`, event.KindText},
+		{`{"type":"text-end","id":"0"}`, event.KindOther},
+		{`{"type":"text-delta","id":"0","delta":"x","providerMetadata":{"google":{"thought":true}}}`, event.KindThought},
+		{`{"type":"reasoning-delta","id":"0","delta":"x"}`, event.KindThought},
+		{`{"type":"reasoning-end","id":"0"}`, event.KindThought},
+		{`{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`, event.KindToolStarted},
 	} {
-		for policy, want := range map[event.Policy]string{event.PolicyClient: c.client, event.PolicyPublic: c.public} {
-			memory := new(event.Withheld)
-			leavesOf(t, &event.Stream{Withheld: memory}, policy, c.first...)
-			if got := last(leavesOf(t, &event.Stream{Withheld: memory, Identity: c.as}, policy, c.then...)); got != want {
-				t.Errorf("%s: after %s, the last of %s is %s, want %s", policy, c.first, c.then, got, want)
-			}
+		s := &event.Stream{Identity: event.Identity{JoinedRun: "r"}}
+		if client, public := leavesOf(t, s, event.PolicyClient, c.sent)[0], leavesOf(t, s, event.PolicyPublic, c.sent)[0]; client != unchanged || public != withheld {
+			t.Errorf("%s is %s for the client and %s for the public", c.sent, client, public)
 		}
-	}
-}
-
-// TestExcludedContinuations excludes a kind that the rest of an answer contains.
-func TestExcludedContinuations(t *testing.T) {
-	const text = `{"type":"text-delta","id":"0","delta":"secret"}`
-	marked := `{"type":"text-start","id":"0","providerMetadata":{"google":{"thought":true}}}`
-	for _, c := range []struct {
-		first, then string
-		kind        event.Kind
-	}{
-		{`{"type":"text-start","id":"0"}`, text, event.KindText},
-		{marked, text, event.KindThought},
-		{`{"type":"reasoning-start","id":"0"}`, `{"type":"reasoning-delta","id":"0","delta":"secret"}`, event.KindThought},
-		{`{"type":"reasoning-start","id":"0"}`, `{"type":"reasoning-end","id":"0"}`, event.KindThought},
-	} {
-		memory := new(event.Withheld)
-		eachOf(t, &event.Stream{Withheld: memory}, []string{c.first}, func(*event.Batch) {})
 		f := filter.New(filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed, Exclude: []event.Kind{c.kind}})
-		eachOf(t, &event.Stream{Withheld: memory}, []string{c.then}, func(b *event.Batch) {
+		eachOf(t, s, []string{c.sent}, func(b *event.Batch) {
 			if _, why := f.Apply(b); why != filter.ReasonSetting {
-				t.Errorf("%s: %q", c.then, why)
+				t.Errorf("without %s, %s leaves: %q", c.kind, c.sent, why)
 			}
 		})
 	}
