@@ -21,8 +21,8 @@ type Table struct {
 	// TypePrefixes are beginnings of types whose rest an application chooses.
 	TypePrefixes []string
 
-	// Labels are the members that hold names chosen by the agent, such as "name". A frame with
-	// an internal label is withheld.
+	// Labels are the members that hold the name of an event or a type in every frame, such as "activityType". A frame
+	// with an internal label is withheld.
 	Labels []string
 
 	// NameMembers are members that may hold the type of a frame or an envelope, as a discriminator does. Because
@@ -143,8 +143,9 @@ type Type struct {
 	// table.
 	InternalMembers []string
 
-	// ToolNames are those of the table's Labels that hold the name of a tool in frames of this type.
-	ToolNames []string
+	// Labels are the members that hold the event's own name in frames of this type, in addition to those of the table. In
+	// other frames, they hold the name of an agent or a tool, for example.
+	Labels []string
 
 	// Shows are kinds of facts that every frame of the type shows a part of, although neither the decoder nor Public
 	// reports them. For example, a piece of a call's arguments shows a part of KindToolStarted. If a setting excludes

@@ -22,14 +22,14 @@ import (
 // decoder and the filters of all policies withhold the same frames. p must be the Prefilter of b.Table.
 func CheckNames(b *event.Batch, p *Prefilter) event.NameCheck {
 	if b.Names == event.NamesUnchecked {
-		b.Names = checkNames(b.Table, p, b.JSON, b.Table.Types[b.Type].ToolNames)
+		b.Names = checkNames(b.Table, p, b.JSON, b.Table.Types[b.Type].Labels)
 	}
 	return b.Names
 }
 
 // checkNames returns NamesInternal if the frame or a frame within it calls itself internal, and NamesUnknown if
-// a discriminator has a value that is not in the table's types. p must be the table's Prefilter. toolNames are those of the frame's type.
-func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, toolNames []string) event.NameCheck {
+// a discriminator has a value that is not in the table's types. p must be the table's Prefilter. labels are those of the frame's type.
+func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, labels []string) event.NameCheck {
 	for name, value := range frame.Members() {
 		text := name.Text()
 		if !p.MayMatch(text) {
@@ -43,7 +43,7 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, toolNames 
 				return event.NamesUnknown
 			}
 		}
-		if MatchesAny(text, t.Labels) && !MatchesAny(text, toolNames) && ContainsInternal(value) || hasInternalName(t, text, value) {
+		if (MatchesAny(text, t.Labels) || MatchesAny(text, labels)) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return event.NamesInternal
 		}
 		within := scopeOf(t, text, outerScope(t), false)
@@ -164,6 +164,9 @@ func NewPrefilter(t *event.Table) *Prefilter {
 	p := new(Prefilter)
 	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers, t.DeepStrings, t.EncodedMembers} {
 		p.Add(names)
+	}
+	for _, rules := range t.Types {
+		p.Add(rules.Labels)
 	}
 	return p
 }

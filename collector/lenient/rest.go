@@ -9,7 +9,7 @@ import (
 func CheckRest(b *event.Batch, p *Prefilter, rest []byte) event.NameCheck {
 	var doc strictjson.Doc
 	if doc.Parse(rest, MaxEncodedDepth) == nil {
-		b.Names = checkNames(b.Table, p, doc.Root(), b.Table.Types[b.Type].ToolNames)
+		b.Names = checkNames(b.Table, p, doc.Root(), b.Table.Types[b.Type].Labels)
 	}
 	return b.Names
 }

@@ -62,7 +62,7 @@ func questionsOf(value string) map[string]string {
 // other questions do.
 func TestQuestionsAboutToolsOfWithheldCalls(t *testing.T) {
 	internal, ordinary := by("internal_expert", asked), by("expert", asked)
-	listed := `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"id":"a","type":"ai","name":"internal_expert","content":"","tool_calls":[{"id":"call_1a2b3c","name":"weather","args":{"city":"ZürichCANARY"}}]}]}}`
+	listed := `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"id":"a","type":"ai","kind":"internal_expert","content":"","tool_calls":[{"id":"call_1a2b3c","name":"weather","args":{"city":"ZürichCANARY"}}]}]}}`
 	const bare = `{"type":"TOOL_CALL_START","toolCallId":"","toolCallName":"weather"}`
 	for name, c := range map[string]struct {
 		sent   []string

@@ -10,7 +10,7 @@ import (
 func TestWithheldInNextRun(t *testing.T) {
 	call := startCases["a call"]
 	const end, next = `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, `{"type":"RUN_STARTED","threadId":"t","runId":"q"}`
-	subagent := []string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s1","name":"internal_sub"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s1","outcome":{"type":"suspended"}}`}
+	subagent := []string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s1","kind":"internal_sub"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s1","outcome":{"type":"suspended"}}`}
 	for _, sent := range [][]string{
 		{evasions["kind"](call[0]), end, next, call[3]},
 		append(slices.Clone(subagent), end, next, `{"type":"TEXT_MESSAGE_START","messageId":"o","role":"assistant","subagentRunId":"s1"}`),
@@ -31,7 +31,7 @@ func TestContinuationsWithoutID(t *testing.T) {
 		t.Errorf("got %q, want the first frame but not the last", got)
 	}
 	for _, id := range []string{``, `,"messageId":""`, `,"messageId":7`} {
-		got := filterFrames(t, allSettings[0], `{"type":"TEXT_MESSAGE_START","role":"assistant","name":"internal-x"`+id+`}`, `{"type":"TEXT_MESSAGE_CONTENT","delta":"x"`+id+`}`)
+		got := filterFrames(t, allSettings[0], `{"type":"TEXT_MESSAGE_START","role":"assistant","kind":"internal-x"`+id+`}`, `{"type":"TEXT_MESSAGE_CONTENT","delta":"x"`+id+`}`)
 		if got[1] != withheld {
 			t.Errorf("a message with %q: got %q", id, got)
 		}

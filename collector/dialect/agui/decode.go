@@ -117,6 +117,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.withholdUnknown(v, b)
 		d.addUnread(f)
 	default:
+		b.Type = k.name
 		d.isMarked = isMarkedInternal(v) || encodesInternal(k, v) || isOfInternalAgent(k, v)
 		d.filtered = wire.IsFiltered(b, prefilter) || d.isMarked
 		d.decodeKind(k, f, b)
@@ -126,7 +127,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // decodeKind decodes a frame of a known type.
 func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	b.Type, b.HasThoughts = k.name, d.isMarkedWork(k, v) || statesThought(v) || hasEncrypted(v)
+	b.HasThoughts = d.isMarkedWork(k, v) || statesThought(v) || hasEncrypted(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
 		d.unread.endChunks(d.owner(v))

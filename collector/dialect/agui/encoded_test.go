@@ -53,19 +53,19 @@ func TestEncodedMarksAfterMany(t *testing.T) {
 	}
 }
 
-// TestEncodedMessages sends messages with internal names in strings of JSON, as the LangGraph adapter does with questions.
+// TestEncodedMessages sends internal messages in strings of JSON, as the LangGraph adapter does with questions.
 //
 // Source: src/agent.ts of @ag-ui/langgraph.
 func TestEncodedMessages(t *testing.T) {
 	encode := func(text string) string { return strconv.Quote(text) }
 	value := func(name string) string {
-		return `{"question":"Send?","draft":[{"id":"d","role":"assistant","name":"` + name + `","content":"secret"}]}`
+		return `{"question":"Send?","draft":[{"id":"d","role":"assistant","kind":"` + name + `","content":"secret"}]}`
 	}
 	const end, start = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x"`, `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
 	for name, c := range map[string]struct{ sent, want string }{
 		"a question":             {`{"type":"CUSTOM","name":"on_interrupt","value":VALUE}`, withheld},
 		"a custom event":         {`{"type":"CUSTOM","name":"n","value":{"a":[VALUE]}}`, withheld},
-		"an activity":            {activity(`{"v":VALUE,"n":1}`), activity(`{"n":1}`)},
+		"an activity":            {activity(`{"v":VALUE,"n":1}`), withheld},
 		"a change":               {change(`[{"op":"add","path":"/v","value":VALUE}]`), withheld},
 		"a listed activity":      {snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"v":VALUE,"n":1}}`), snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"n":1}}`)},
 		"a state":                {`{"type":"STATE_SNAPSHOT","snapshot":{"v":VALUE,"n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
@@ -73,9 +73,9 @@ func TestEncodedMessages(t *testing.T) {
 		"a change of a state":    {`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/v","value":VALUE}]}`, withheld},
 		"a string in a string":   {`{"type":"STATE_SNAPSHOT","snapshot":{"v":TWICE,"n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
 		"a result":               {`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"v":TWICE}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
-		"an interrupt":           {end + `,"message":VALUE}]}}`, end + `}]}}`},
-		"an interrupt's data":    {end + `,"metadata":{"v":VALUE,"n":1}}]}}`, end + `,"metadata":{"n":1}}]}}`},
-		"JSON of other readers":  {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[{\"name\": \"Internal_x\",\"p\":NaN,\"content\":\"secret\"}]","n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
+		"an interrupt":           {end + `,"message":VALUE}]}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
+		"an interrupt's data":    {end + `,"metadata":{"v":VALUE,"n":1}}]}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
+		"JSON of other readers":  {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[{\"kind\": \"Internal_x\",\"p\":NaN,\"content\":\"secret\"}]","n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
 		"a text of braces":       {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"{an internal} secret"}}`, ""},
 		"a text of brackets":     {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[\"internal\" memo] secret"}}`, ""},
 		"an answer in a list":    {snapshotOf(`{"id":"a","role":"assistant","content":VALUE}`), ""},

@@ -1,7 +1,6 @@
 package agui_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,49 +25,6 @@ func checkBegun(t *testing.T, what string, before []string, leave bool) {
 			t.Errorf("%s: %s leaves as %s", what, frame, got)
 		}
 	}
-}
-
-// TestInternalSteps checks that what begins in an internal step does not leave.
-func TestInternalSteps(t *testing.T) {
-	step := func(name string) string { return `{"type":"STEP_STARTED","stepName":"` + name + `"}` }
-	end := func(name string) string { return `{"type":"STEP_FINISHED","stepName":"` + name + `"}` }
-	const crew = `{"type":"STEP_STARTED","stepName":"internal_x","rawEvent":{"attribution":{"boundary":"agent"}}}`
-	for name, frame := range map[string]string{
-		"internal_x": step("internal_x"), "Internal:x": step("Internal:x"), "agent:internal_x": step("agent:internal_x"), "s": evasions["kind"](step("s")),
-		"i": evasions["event in metadata"](step("i")),
-	} {
-		if got := filterFrames(t, allSettings[0], run, frame, end(name), step("other")); got[1] != withheld || got[2] != withheld || got[3] != step("other") {
-			t.Errorf("%s: the step leaves as %q", name, got[1:])
-		}
-		checkBegun(t, name, []string{run, frame}, false)
-		checkBegun(t, name+", with another step", []string{run, frame, step("public"), end("public")}, false)
-		checkBegun(t, name+", ended", []string{run, frame, end(name)}, true)
-		checkBegun(t, name+", of a subagent", []string{run, with(`"subagentRunId":"s"`)(frame)}, true)
-	}
-	checkBegun(t, "of CrewAI", []string{run, crew}, false)
-	checkBegun(t, "public", []string{run, step("an internal step")}, true)
-	inner := `{"type":"SUBAGENT_STARTED","subagentRunId":"u","name":"n","parentSubagentRunId":"s"}`
-	sub := []string{run, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n"}`, with(`"subagentRunId":"s"`)(step("internal_x"))}
-	for _, frame := range []string{inner, with(`"subagentRunId":"s"`)(begun[0])} {
-		if got := last(filterFrames(t, allSettings[0], append(slices.Clone(sub), frame)...)); got != withheld {
-			t.Errorf("in the step of a subagent: %s", got)
-		}
-	}
-	open := []string{run, begun[0], begun[2], step("internal_x"), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}`, `{"type":"TOOL_CALL_ARGS","toolCallId":"d","delta":"x"}`, `{"type":"TOOL_CALL_RESULT","messageId":"y","toolCallId":"d","content":"x"}`}
-	for _, before := range [][]string{{}, {step("public")}} {
-		want := []string{withheld, withheld, strings.Replace(open[6], `"content":"x"`, `"content":""`, 1)}
-		if len(before) > 0 {
-			want = open[4:]
-		}
-		if got := filterFrames(t, allSettings[0], slices.Insert(slices.Clone(open), 1, before...)...); !slices.Equal(got[len(got)-3:], want) {
-			t.Errorf("what began before the step, after %q, leaves as %q", before, got)
-		}
-	}
-	crowd := []string{run}
-	for i := range 256 {
-		crowd = append(crowd, step(fmt.Sprint("s", i)))
-	}
-	checkBegun(t, "one of many", append(crowd, step("internal_x")), false)
 }
 
 // TestInternalTransfers checks that nothing begins that an agent with an internal name has taken over.

@@ -141,7 +141,7 @@ func TestNamesAfterStart(t *testing.T) {
 
 // TestMessagesInActivities checks that an activity leaves without the withheld messages in it, if nothing else in it names them.
 func TestMessagesInActivities(t *testing.T) {
-	const internal, said = `{"type":"TEXT_MESSAGE_START","messageId":"m","name":"internal:x"}`, `{"id":"m","role":"assistant","content":"x"}`
+	const internal, said = `{"type":"TEXT_MESSAGE_START","messageId":"m","kind":"internal:x"}`, `{"id":"m","role":"assistant","content":"x"}`
 	frame := func(messages, more string) string {
 		return `{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"a","content":{"messages":[` + messages + `]` + more + `}}`
 	}

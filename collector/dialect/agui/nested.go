@@ -152,22 +152,17 @@ func (d *decoder) isWithheldObject(v strictjson.Value, listed bool) bool {
 		// LangChain's messages have their role in their type.
 		instructs = instructs || lenient.MatchesAny(text, table.Discriminators) && lenient.MatchesAny(value.Text(), wire.InstructionRoles)
 	}
-	return isMessage && (instructs || callsItselfInternal(v, listed) || d.repeatsWithheld(v) || hasRole && d.withheld.overflowed)
+	return isMessage && (instructs || callsItselfInternal(v) || d.repeatsWithheld(v) || hasRole && d.withheld.overflowed)
 }
 
 // isInternalIn reports whether a value is a message that calls itself internal. Prompts are none: agents keep them in their state.
 func isInternalIn(v strictjson.Value, listed bool) bool {
-	return isMessageIn(v, listed) && callsItselfInternal(v, listed)
+	return isMessageIn(v, listed) && callsItselfInternal(v)
 }
 
-// callsItselfInternal reports whether a message calls itself internal. Only a message's own name is an agent's: files and rows of a
-// database have names and contents too, and the name of a result, of a call or of a part of the content is a tool's.
-func callsItselfInternal(v strictjson.Value, listed bool) bool {
-	labels := &nameless
-	if (listed || isSigned(v)) && !isResult(v) {
-		labels = &table
-	}
-	return isMarkedMessage(v) || lenient.IsInternalMessage(labels, &plainRule, v) || lenient.IsInternalMessage(&nameless, &valueRule, v)
+// callsItselfInternal reports whether a message calls itself internal.
+func callsItselfInternal(v strictjson.Value) bool {
+	return isMarkedMessage(v) || lenient.IsInternalMessage(&table, &valueRule, v)
 }
 
 // isSigned reports whether an object has a member that only messages have, or LangChain's type of one.
@@ -210,16 +205,6 @@ var valueRule = func() event.Messages {
 	rule.RoleOptional = true
 	return rule
 }()
-
-// plainRule is valueRule without the parts of a message, and nameless is table without names.
-var (
-	plainRule = event.Messages{ListMember: valueRule.ListMember, RoleMember: valueRule.RoleMember, RoleOptional: true}
-	nameless  = func() event.Table {
-		t := table
-		t.Labels = slices.DeleteFunc(slices.Clone(t.Labels), func(label string) bool { return label == "name" })
-		return t
-	}()
-)
 
 var (
 	listMembers    = []string{"messages"}

@@ -86,7 +86,7 @@ func TestPromptsInChanges(t *testing.T) {
 		{[]string{whole, change(`[{"op":"move","from":"/x","path":"/n/role"}]`), harmless}, 1},
 		{[]string{whole, change(`[{"op":"move","from":"/x","path":"/n/name"}]`), harmless}, 3},
 		{[]string{whole, change(`[{"op":"add","path":"/n/type","value":"system"}]`), harmless}, 1},
-		{[]string{whole, change(`[{"op":"add","path":"/n/name","value":"internal-x"}]`), harmless}, 1},
+		{[]string{whole, change(`[{"op":"add","path":"/n/kind","value":"internal-x"}]`), harmless}, 1},
 		{[]string{whole, change(`[{"op":"add","path":"/n/metadata","value":{"role":"developer"}}]`), harmless}, 1},
 		{[]string{whole, change(`[{"op":"add","path":"/n/metadata/role","value":"developer"}]`), harmless}, 1},
 		{[]string{whole, change(`[{"op":"add","path":"/n/metadata/event","value":"internal:x"}]`), harmless}, 1},

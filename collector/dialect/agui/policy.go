@@ -26,7 +26,7 @@ var table = event.Table{
 	// A kind belongs to another protocol. It may appear in an event of the agent's framework.
 	Discriminators: []string{"type", "kind"},
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
-	Labels: []string{"name", "activityType", "activity_type", "stepName", "event"},
+	Labels: []string{"activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
 	Envelopes:       []string{"event", "rawEvent", "metadata"},
 	DeepMembers:     []string{"value", "content", "patch"},
@@ -94,12 +94,15 @@ var table = event.Table{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Replacement: "[]"},
 		})},
 
-		typeCustom:    {Client: true},
-		typeInterrupt: {Client: true, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Replacement: `""`}})},
+		typeCustom:    {Client: true, Labels: eventName},
+		typeInterrupt: {Client: true, Labels: eventName, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Replacement: `""`}})},
 
 		// RAW (events of the agent's framework) and typeOrphan are left out, so that they are withheld.
 	},
 }
+
+// eventName is the member that holds the name of a CUSTOM event.
+var eventName = []string{"name"}
 
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }

@@ -1,7 +1,6 @@
 package agui_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -66,50 +65,6 @@ func TestQuestionsOfWithheldAgents(t *testing.T) {
 				t.Errorf("%s, %s: the end becomes %s, want it with its question: %t", name, s.Policy, got, c.leaves)
 			}
 		}
-	}
-}
-
-// TestQuestionsBesideWithheld checks that an ordinary question leaves beside an internal one.
-func TestQuestionsBesideWithheld(t *testing.T) {
-	subagent := func(id, name string) string {
-		return `{"type":"SUBAGENT_STARTED","subagentRunId":"` + id + `","name":"` + name + `"}`
-	}
-	end := func(members string) string {
-		return `{"type":"RUN_FINISHED","threadId":"t","runId":"r",` + members + `}`
-	}
-	step := func(kind, node string) string { return `{"type":"STEP_` + kind + `","stepName":"agent:` + node + `"}` }
-	ask := func(node, id string) string {
-		return `{"type":"CUSTOM","name":"MultiAgentNodeInterrupt","value":{"node_id":"` + node + `","interrupts":[{"id":"` + id + `"}]}}`
-	}
-	const internal, other = `{"id":"internal-0001","reason":"x","subagentRunId":"s1"}`, `{"id":"ordinary-0001","reason":"x","subagentRunId":"s2"}`
-	bothOf := []string{subagent("s1", "internal_x"), subagent("s2", "n")}
-	nodes := []string{step("STARTED", "internal_x"), step("STARTED", "n"), ask("internal_x", "internal-0001"), ask("n", "ordinary-0001")}
-	unnamed := `"outcome":{"type":"interrupt","interrupts":[` + strings.NewReplacer(`,"subagentRunId":"s1"`, "", `,"subagentRunId":"s2"`, "").Replace(internal+","+other) + `]}`
-	for name, c := range map[string]struct {
-		before []string
-		ends   string
-	}{
-		"of subagents":             {bothOf, `"outcome":{"type":"interrupt","interrupts":[` + internal + `,` + other + `]}`},
-		"of subagents, with IDs":   {bothOf, `"outcome":{"type":"interrupt","interruptIds":["internal-0001","ordinary-0001"],"interrupts":[` + internal + `,` + other + `]}`},
-		"of subagents, in a draft": {bothOf, `"interrupt":[` + internal + `,` + other + `]`},
-		"of subagents, in both":    {bothOf, `"outcome":{"type":"interrupt","interrupts":[` + other + `]},"interrupt":` + internal},
-		"beside an internal call":  {append(toolCall("c", "task", `{"subagent_type":"internal_x"}`, "")[:3], bothOf[1]), `"outcome":{"type":"interrupt","interrupts":[` + strings.Replace(internal, `,"subagentRunId":"s1"`, "", 1) + `,` + other + `]}`},
-		"of nodes":                 {append(slices.Clone(nodes), step("FINISHED", "internal_x"), step("FINISHED", "n")), unnamed},
-		"of nodes, the other ends": {append(slices.Clone(nodes), step("FINISHED", "n"), step("FINISHED", "internal_x")), unnamed},
-	} {
-		for _, s := range allSettings {
-			got := last(filterFrames(t, s, append(append([]string{run}, c.before...), end(c.ends))...))
-			if strings.Contains(got, "internal-0001") || !strings.Contains(got, `"id":"ordinary-0001"`) {
-				t.Errorf("%s, %s: %s", name, s.Policy, got)
-			}
-		}
-	}
-	if got := last(filterFrames(t, allSettings[0], append([]string{run}, nodes...)...)); got != nodes[3] {
-		t.Errorf("the question of a node beside an internal one: %s", got)
-	}
-	inner := []string{run, nodes[0], nodes[3]}
-	if got := last(filterFrames(t, allSettings[0], inner...)); got != withheld {
-		t.Errorf("the question of a node within an internal one: %s", got)
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	markedMessage = `{"id":"msg-00000001","role":"assistant","content":"CANARY","toolCalls":[{"id":"call-00000001","type":"function","function":{"name":"f","arguments":"{\"q\":\"CANARY\"}"}}]%MARK%}`
 	markedResult  = `{"id":"res-00000001","role":"tool","toolCallId":"call-00000001","content":"CANARY"}`
 	langChains    = `{"id":"msg-00000001","type":"ai","content":"CANARY","tool_calls":[{"id":"call-00000001","name":"f","args":{"q":"CANARY"}}]%MARK%}`
-	internalAgent = `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal_audit"}`
+	internalAgent = `{"type":"SUBAGENT_STARTED","kind":"internal","subagentRunId":"s","name":"internal_audit"}`
 	otherAgent    = `{"type":"SUBAGENT_STARTED","subagentRunId":"t","name":"b"}`
 )
 
@@ -55,7 +55,7 @@ var repeatsOfMessages = map[string][]string{
 
 // TestRepeatedMessages checks that a message that was withheld in any place, and its call, do not leave later without the mark.
 func TestRepeatedMessages(t *testing.T) {
-	for mark, isInternal := range map[string]bool{`,"name":"internal_audit"`: true, `,"metadata":{"event":"internal_audit"}`: true, `,"subagentRunId":"s"`: true, `,"name":"audit"`: false} {
+	for mark, isInternal := range map[string]bool{`,"kind":"internal_audit"`: true, `,"metadata":{"event":"internal_audit"}`: true, `,"name":"internal_audit"`: false} {
 		for place, first := range placesOfMessages {
 			for repeat, next := range repeatsOfMessages {
 				for _, message := range []string{markedMessage, langChains} {
@@ -123,11 +123,10 @@ func TestInternalSnapshots(t *testing.T) {
 		"metadata":             {nil, `,"metadata":{"event":"internal_audit"}`, false},
 		"kind":                 {nil, `,"kind":"internal_x"`, false},
 		"unknown kind":         {nil, `,"kind":"x"`, false},
-		"of an agent":          {[]string{internalAgent}, `,"subagentRunId":"s"`, false},
 		"after a text":         {repeatsOfMessages["a text"], `,"kind":"internal_x"`, true},
 		"after a snapshot":     {[]string{snapshot("", "")}, `,"kind":"internal_x"`, true},
 		"after an internal":    {[]string{snapshot(`,"kind":"internal_x"`, "")}, `,"kind":"internal_x"`, false},
-		"after another's mark": {[]string{snapshot("", `,"name":"internal_audit"`)}, `,"kind":"internal_x"`, false},
+		"after another's mark": {[]string{snapshot("", `,"kind":"internal_audit"`)}, `,"kind":"internal_x"`, false},
 		"in an internal run":   {[]string{`{"type":"RUN_STARTED","kind":"internal","threadId":"t","runId":"n","parentRunId":"r","input":` + snapshot("", "") + `}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"n"}`}, `,"kind":"internal_x"`, false},
 		"after a run": {[]string{
 			`{"type":"TOOL_CALL_START","toolCallId":"call-00000001","toolCallName":"f","parentMessageId":"msg-00000001"}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`, nextRun,
@@ -181,7 +180,7 @@ func TestOrdinaryMessages(t *testing.T) {
 // had the answer, so that the call ends.
 func TestAnswersAfterSnapshots(t *testing.T) {
 	sent := []string{
-		run, `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal_a","parentToolCallId":"c"}`,
+		run, `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","kind":"internal_a","parentToolCallId":"c"}`,
 		snapshotOf(`{"id":"x","role":"tool","toolCallId":"c","content":"CANARY"}`), `{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"c","content":"CANARY"}`,
 	}
 	if got := last(filterFrames(t, allSettings[0], sent...)); got == withheld || strings.Contains(got, "CANARY") {
@@ -191,7 +190,7 @@ func TestAnswersAfterSnapshots(t *testing.T) {
 
 // TestResultsBeforeCalls checks that the result of a withheld message's call is remembered if it stands before the message.
 func TestResultsBeforeCalls(t *testing.T) {
-	message := strings.Replace(markedMessage, "%MARK%", `,"name":"internal_audit"`, 1)
+	message := strings.Replace(markedMessage, "%MARK%", `,"kind":"internal_audit"`, 1)
 	for _, first := range []string{
 		snapshotOf(markedResult + "," + message), `{"type":"STATE_SNAPSHOT","snapshot":{"m":[` + markedResult + `,` + message + `]}}`,
 		`{"type":"CUSTOM","name":"c","value":[` + markedResult + `,` + message + `]}`,
@@ -204,7 +203,7 @@ func TestResultsBeforeCalls(t *testing.T) {
 
 // TestArgumentsOfLangChain checks that an activity with the arguments of a withheld message's call does not leave.
 func TestArgumentsOfLangChain(t *testing.T) {
-	const first = `{"type":"CUSTOM","name":"c","value":{"type":"ai","name":"internal_audit","content":"","tool_calls":[{"id":"c","name":"f","args":{"q":"CANARY of the audit, 20 bytes"}}]}}`
+	const first = `{"type":"CUSTOM","name":"c","value":{"type":"ai","kind":"internal_audit","content":"","tool_calls":[{"id":"c","name":"f","args":{"q":"CANARY of the audit, 20 bytes"}}]}}`
 	if got := last(filterFrames(t, allSettings[0], run, first, activity(`{"v":{"q":"CANARY of the audit, 20 bytes"}}`))); got != withheld {
 		t.Errorf("the activity becomes %s", got)
 	}
@@ -233,7 +232,7 @@ func TestReferringMessages(t *testing.T) {
 func TestMessagesAfterMany(t *testing.T) {
 	sent := []string{run}
 	for i := range 1100 {
-		sent = append(sent, fmt.Sprintf(`{"type":"CUSTOM","name":"c","value":{"id":"m%d","role":"assistant","name":"internal_audit","content":"x"}}`, i))
+		sent = append(sent, fmt.Sprintf(`{"type":"CUSTOM","name":"c","value":{"id":"m%d","role":"assistant","kind":"internal_audit","content":"x"}}`, i))
 	}
 	if got := last(filterFrames(t, allSettings[0], append(sent, snapshotOf(`{"id":"m1099","role":"assistant","content":"CANARY"}`))...)); got != withheld {
 		t.Errorf("a snapshot becomes %s", got)

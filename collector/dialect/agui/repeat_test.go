@@ -120,12 +120,12 @@ func TestInternalInLists(t *testing.T) {
 		`{"id":"m","role":"activity","activityType":"internal:x","content":{"a":"CANARY"}}`:                                                     startCases["an activity"][1],
 		`{"id":"m","role":"activity","activity_type":"Internal","content":{"a":"CANARY"}}`:                                                      startCases["an activity"][0],
 		`{"id":"m","role":"activity","activityType":"a","content":{"card":{"type":"internal:x","a":"CANARY"}}}`:                                 startCases["an activity"][1],
-		`{"id":"m","role":"assistant","name":"internal:x","content":"CANARY"}`:                                                                  startCases["a message"][0],
-		`{"id":"m","role":"assistant","\uff2eame":"\u0131nternal","content":"CANARY"}`:                                                          `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":"m"}`,
+		`{"id":"m","role":"assistant","kind":"internal:x","content":"CANARY"}`:                                                                  startCases["a message"][0],
+		`{"id":"m","role":"assistant","\uff2bind":"\u0131nternal","content":"CANARY"}`:                                                          `{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":"m"}`,
 		`{"id":"m","role":"user","content":[{"type":"text","text":"x"},{"type":"internal:x","text":"CANARY"}]}`:                                 startCases["a thought"][0],
 		`{"id":"m","role":"user","Content":[{"type":"image","source":{"kind":["Internal"],"value":"CANARY"}}]}`:                                 startCases["a message"][0],
 		`{"id":"m","role":"user","content":{"type":"internal:x","text":"CANARY"}}`:                                                              startCases["a message"][0],
-		`{"id":"m","role":"user","content":[{"name":"internal:x","text":"CANARY"}]}`:                                                            startCases["a message"][0],
+		`{"id":"m","role":"user","content":[{"kind":"internal:x","text":"CANARY"}]}`:                                                            startCases["a message"][0],
 		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"internal:x","function":{"name":"n","arguments":"CANARY"}}]}`:               startCases["a call"][3],
 		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","metadata":{"event":"internal:x"},"function":{"name":"n","arguments":"CANARY"}}]}`: startCases["a call"][3],
 		`{"id":"m","role":"assistant","tool_calls":[{"id":"c","Metadata":{"ｅvent":["ınternal"]},"function":{"arguments":"CANARY"}}]}`:           startCases["a message"][0],
@@ -157,7 +157,7 @@ func TestInternalInLists(t *testing.T) {
 
 // TestRestOfListed continues a message after a list says that it is internal.
 func TestRestOfListed(t *testing.T) {
-	const list = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","name":"internal:x","content":"CANARY"}]}`
+	const list = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","kind":"internal:x","content":"CANARY"}]}`
 	frames := startCases["a message"]
 	if got := filterFrames(t, allSettings[0], frames[0], list, frames[1]); got[0] != frames[0] || got[2] != withheld {
 		t.Errorf("got %q", got)
@@ -265,7 +265,7 @@ func TestSecondResults(t *testing.T) {
 		leaves bool // the last frame
 	}{
 		"a mark":         {[]string{evasions["kind"](result("c", "m")), result("c", "n")}, false},
-		"a name":         {[]string{strings.Replace(result("c", "m"), `"content"`, `"name":"internal_f","content"`, 1), result("c", "n")}, false},
+		"a name":         {[]string{strings.Replace(result("c", "m"), `"content"`, `"kind":"internal_f","content"`, 1), result("c", "n")}, false},
 		"in a later run": {[]string{evasions["kind"](result("c", "m")), end, next, result("c", "n")}, false},
 		"another call":   {[]string{evasions["kind"](result("c", "m")), result("d", "n")}, true},
 		"no mark":        {[]string{result("c", "m"), result("c", "n")}, true},

@@ -48,7 +48,7 @@ func TestWithheldState(t *testing.T) {
 // TestInternalMessagesInState checks that a message that calls itself internal does not leave in a value of an application, and what
 // becomes of its calls' results.
 func TestInternalMessagesInState(t *testing.T) {
-	const message = `{"content":"secret","type":"ai","name":"internal_planner","id":null,"tool_calls":[{"name":"f","args":{},"id":"call_p"}]}`
+	const message = `{"content":"secret","type":"ai","kind":"internal_planner","id":null,"tool_calls":[{"name":"f","args":{},"id":"call_p"}]}`
 	const result, said = `{"content":"secret","type":"tool","tool_call_id":"call_p"}`, `{"content":"Hi","type":"ai","name":"planner","id":"a"}`
 	state := func(messages string) string {
 		return `{"type":"STATE_SNAPSHOT","snapshot":{"messages":[` + messages + `],"n":1}}`

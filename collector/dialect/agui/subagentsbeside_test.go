@@ -41,7 +41,7 @@ func TestBesideInternalSubagents(t *testing.T) {
 		for _, owner := range []string{"s2", ""} {
 			for _, isFirst := range []bool{true, false} {
 				internal, ordinary := frames("s1", "1", "CANARY", true), frames(owner, "2", "ordinary", isTagged)
-				sent := []string{run, `{"type":"SUBAGENT_STARTED","subagentRunId":"s1","name":"internal_x"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"s2","name":"y"}`}
+				sent := []string{run, `{"type":"SUBAGENT_STARTED","subagentRunId":"s1","kind":"internal_x"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"s2","name":"y"}`}
 				want := []string{run, withheld, sent[2]}
 				for i := range internal {
 					pair, left := []string{internal[i], ordinary[i]}, []string{withheld, ordinary[i]}

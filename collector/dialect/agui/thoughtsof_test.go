@@ -11,8 +11,8 @@ import (
 // ag_ui_langgraph/utils.py of ag-ui-langgraph 0.0.47.
 func TestThoughtsOfListedMessages(t *testing.T) {
 	const (
-		internal = `{"id":"e1","role":"assistant","name":"internal_x","content":"CANARY"}`
-		caller   = `{"id":"e1","role":"assistant","name":"internal_x","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"CANARY"}}]}`
+		internal = `{"id":"e1","role":"assistant","kind":"internal_x","content":"CANARY"}`
+		caller   = `{"id":"e1","role":"assistant","kind":"internal_x","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":"CANARY"}}]}`
 		ordinary = `{"id":"e2","role":"assistant","name":"writer","content":"kept"}`
 		question = `{"id":"u","role":"user","content":"asked"}`
 	)

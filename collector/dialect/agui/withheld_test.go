@@ -27,10 +27,10 @@ var evasions = map[string]func(string) string{
 	"event":                     with(`"event":{"type":"internal"}`),
 	"event in metadata":         with(`"metadata":{"event":"internal:x"}`),
 	"event in Metadata, a list": with(`"Metadata":{"ｅvent":["ınternal"]}`),
-	"name":                      label("name", `"internal:planner"`),
-	"name, a list":              label("name", `["x",{"Internal":1}]`),
-	"name, in another case":     label("Name", `"\u0131NTERNAL"`),
-	"name, full width":          label("ｎame", `"ｉnternal x"`),
+	"label":                     with(`"event":"internal:planner"`),
+	"label, a list":             with(`"event":["x",{"Internal":1}]`),
+	"label, in another case":    with(`"Event":"\u0131NTERNAL"`),
+	"label, full width":         with(`"ｅvent":"ｉnternal x"`),
 	"activity's type":           label("activityType", `"internal:x"`),
 	"activity's type, Python's": with(`"activity_type":"Internal"`),
 	"role, a number":            with(`"role":7`),
@@ -236,7 +236,7 @@ func TestContinuationsWithoutStart(t *testing.T) {
 		if strings.Contains(what, "message") {
 			continue // the pieces of a message never leave without its start
 		}
-		for _, evade := range []string{"kind", "name", "activity's type", "SSE name"} {
+		for _, evade := range []string{"kind", "label", "activity's type", "SSE name"} {
 			for _, s := range allSettings {
 				sent := []string{evasions[evade](frames[1]), frames[1], frames[0], frames[1]}
 				if strings.Contains(what, "thinking") || strings.HasSuffix(what, "chunks") || what == "reasoning" {

@@ -22,8 +22,8 @@ func TestErrorsOfWithheldFrames(t *testing.T) {
 		sent   []string
 		leaves bool // the text of the last frame
 	}{
-		"of a subagent":             {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal:x"}`, `{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`, failed}, false},
-		"of a subagent's result":    {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"internal:x"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":{"answer":"no secret"}}`, failed}, false},
+		"of a subagent":             {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","kind":"internal:x"}`, `{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`, failed}, false},
+		"of a subagent's result":    {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","kind":"internal:x"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s","result":{"answer":"no secret"}}`, failed}, false},
 		"of another subagent":       {[]string{internal(`{"type":"SUBAGENT_ERROR","subagentRunId":"s","message":"no secret"}`), `{"type":"SUBAGENT_STARTED","subagentRunId":"o","name":"n"}`, subFailed}, false},
 		"of a pending call":         {[]string{internal(call), strings.Replace(failed, "no secret", "q=secret", 1)}, false},
 		"of a call marked later":    {[]string{call, internal(args), strings.Replace(failed, "no secret", "q=secret", 1)}, false},
@@ -35,10 +35,10 @@ func TestErrorsOfWithheldFrames(t *testing.T) {
 		"of an activity":            {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"internal:x","content":{"e":"no secret"}}`, failed}, false},
 		"of a state":                {[]string{internal(`{"type":"STATE_SNAPSHOT","snapshot":{"s":"failed: no secret"}}`), failed}, false},
 		"of a change of a state":    {[]string{internal(`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/s","value":"failed: no secret"}]}`), failed}, false},
-		"of a part of a state":      {[]string{`{"type":"STATE_SNAPSHOT","snapshot":{"m":{"role":"assistant","name":"internal_x","content":"failed: no secret"}}}`, failed}, false},
+		"of a part of a state":      {[]string{`{"type":"STATE_SNAPSHOT","snapshot":{"m":{"role":"assistant","kind":"internal_x","content":"failed: no secret"}}}`, failed}, false},
 		"of a word in a state":      {[]string{internal(`{"type":"STATE_SNAPSHOT","snapshot":{"s":"secret","n":"failed: no secre"}}`), failed}, true},
 		"of a state that left":      {[]string{`{"type":"STATE_SNAPSHOT","snapshot":{"s":"failed: no secret"}}`, failed}, true},
-		"of a description":          {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"i","name":"internal_x","description":"failed: no secret"}`, failed}, false},
+		"of a description":          {[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"i","kind":"internal_x","description":"failed: no secret"}`, failed}, false},
 		"of a question":             {[]string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x","message":"failed: no secret","metadata":{"kind":"internal"}}]}}`, failed}, false},
 		"of an internal error":      {[]string{internal(failed), failed}, false},
 		"of the server":             {[]string{internal(call), result("c", "no secret"), `{"error":"no secret"}`}, false},

@@ -115,7 +115,7 @@ func TestSearchesOfTools(t *testing.T) {
 	}
 }
 
-// TestNamesOfTools sends calls of tools with internal names, which leave. In other frames, such a name says what the frame is.
+// TestNamesOfTools sends calls of tools with internal names, which leave. Only the name of a run item is an event's own.
 func TestNamesOfTools(t *testing.T) {
 	for _, name := range []string{"internal_docs_search", "Internal Search", "internalize"} {
 		item := `{"type":"function_call","id":"f","call_id":"c","name":"` + name + `","arguments":"{}"}`
@@ -130,7 +130,7 @@ func TestNamesOfTools(t *testing.T) {
 		if out := leaving(t, public, stream(sent...)); !strings.Contains(out, "response.completed") {
 			t.Errorf("under public, of a call of %s this leaves: %s", name, out)
 		}
-		checkStaysIn(t, []filter.Settings{client, public}, created, added, strings.Replace(delta, `"delta":`, `"name":"`+name+`","delta":`, 1))
+		checkStaysIn(t, []filter.Settings{client, public}, `{"type":"run_item_stream_event","name":"`+name+`","item":{"type":"message_output_item","raw_item":{"id":"m","type":"message","role":"assistant","content":[{"type":"output_text","text":"secret"}]}}}`)
 		checkStaysIn(t, []filter.Settings{client, public}, created, added, `{"type":"response.function_call_arguments.done","kind":"`+name+`","arguments":"secret"}`)
 	}
 }
@@ -150,7 +150,7 @@ func TestResultsInChunks(t *testing.T) {
 			return leavingOf(t, client, &event.Stream{SingleRun: single}, stream(sent...))
 		}
 		for _, hidden := range []string{
-			strings.Replace(called, "chat.completion.chunk", "internal.chat.completion.chunk", 1), mark(`"kind":"internal",`), mark(`"name":"internal_x",`),
+			strings.Replace(called, "chat.completion.chunk", "internal.chat.completion.chunk", 1), mark(`"kind":"internal",`), mark(`"event":"internal_x",`),
 			strings.Replace(called, `"type":"function"`, `"type":"internal"`, 1), mark(`"x":1,"x":2,`),
 			strings.Replace(called, `}}]}}]}`, `}}]}},{"index":1,"delta":{"role":"system","content":"x"}}]}`, 1),
 		} {

@@ -18,7 +18,7 @@ var chosenMembers = []string{"instructions", "tools", "metadata", "variables", "
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	// No frame of the protocol has the member "event", but other protocols name their events in it.
-	Labels:        []string{"name", "event", "object"},
+	Labels:        []string{"event", "object"},
 	DeepEnvelopes: true,
 	// The type of an error may be "internal_server_error" (LiteLLM) or "InternalServerError" (vLLM). A schema may describe the member "type",
 	// and so may what the SDK parsed with it.
@@ -44,6 +44,9 @@ var eventNames = append(slices.Collect(maps.Keys(types)), "message", typeError)
 // wrapped returns the type of an event in an envelope of the Agents SDK.
 func wrapped(envelope, name string) string { return envelope + " " + name }
 
+// runItemName is the member that holds the name of a run_item_stream_event.
+var runItemName = []string{"name"}
+
 // unbegun is the type of a part of an item whose start is not in the stream. It is unknown what the item is, and whether its start left.
 var unbegun = event.Type{Client: true, AnyFact: true}
 
@@ -59,11 +62,11 @@ var types = func() map[string]event.Type {
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar, "agent_name": &scalar})},
 		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
-		typeRunItem:               {Client: true, Words: &itemWords, Public: runItemRule(nil)},
-		withAnswer(typeRunItem):   {Client: true, Words: &itemWords, Public: answerItemRule(), Answer: true},
-		typeFailedItem:            {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
-		typeRefusedItem:           {Client: true, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolRejected + `"`}})},
-		withThoughts(typeRunItem): {Client: true, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},
+		typeRunItem:               {Client: true, Labels: runItemName, Words: &itemWords, Public: runItemRule(nil)},
+		withAnswer(typeRunItem):   {Client: true, Labels: runItemName, Words: &itemWords, Public: answerItemRule(), Answer: true},
+		typeFailedItem:            {Client: true, Labels: runItemName, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
+		typeRefusedItem:           {Client: true, Labels: runItemName, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolRejected + `"`}})},
+		withThoughts(typeRunItem): {Client: true, Labels: runItemName, Words: &event.Words{Members: map[string]event.Kind{"item": event.KindThought}}, Public: runItemRule(nil)},
 		typeUnbegun:               unbegun,
 		typeRaw:                   {},                            // the wrapped event is unknown
 		typeModel:                 {Client: true, AnyFact: true}, // texts and items in other words, or a chunk
@@ -72,11 +75,8 @@ var types = func() map[string]event.Type {
 	}
 	for name, public := range responseRules() {
 		t := event.Type{Client: true, Public: public, Words: wordsOf(strings.TrimSuffix(strings.TrimSuffix(name, answerSuffix), itemsSuffix)), Shows: shownBy(name), Answer: strings.HasSuffix(name, answerSuffix)}
-		if slices.Contains(callData, name) {
-			t.ToolNames = []string{"name"}
-		}
 		all[name] = t
-		t.Public, t.ToolNames = nil, nil
+		t.Public = nil
 		if public != nil {
 			t.Public = members(rules{"type": &scalar, "data": public})
 		}

@@ -165,7 +165,7 @@ func hasValidName(b *event.Batch) bool {
 	}
 	head, path, _ := strings.Cut(name, "|")
 	for segment := range strings.SplitSeq(path, "|") {
-		if !utf8.ValidString(segment) || !hasForm(event.FormName, []byte(segment)) || lenient.IsInternal([]byte(segment)) {
+		if !utf8.ValidString(segment) || !hasForm(event.FormName, []byte(segment)) {
 			return false
 		}
 	}
