@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 )
 
 // statusTracker derives the final status of a run. It applies the rules of package tracker (V1 to
@@ -77,9 +76,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 	case event.KindAgentEnded:
 		t.open = slices.DeleteFunc(t.open, func(op operation) bool { return op.isResponse && op.branch == b.Branch && op.agent == b.Agent })
 	case event.KindToolStarted:
-		if !lenient.IsInternal([]byte(e.Name)) { // the reader may get the call, but not the result
-			t.startOperation(operation{callKey(e), b.Agent, b.Branch, t.frame, false, e.TurnMayEnd})
-		}
+		t.startOperation(operation{callKey(e), b.Agent, b.Branch, t.frame, false, e.TurnMayEnd})
 		if e.LongRunning {
 			t.addInput(input{ID: e.CallID, Kind: event.InputTool, agent: b.Agent})
 		}
@@ -87,9 +84,7 @@ func (t *statusTracker) observe(b *event.Batch, e *event.Event) {
 		t.observeResult(b, e)
 	case event.KindTransfer:
 		t.addTarget(e.Name)
-		if !lenient.IsInternal([]byte(e.Name)) { // the reader gets no frame of an internal agent
-			t.expect(expectation{branch: b.Branch, isTransfer: true, from: b.Agent})
-		}
+		t.expect(expectation{branch: b.Branch, isTransfer: true, from: b.Agent})
 	case event.KindInputRequested:
 		asked := newInput(e).bounded()
 		asked.agent = b.Agent

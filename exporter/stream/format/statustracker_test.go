@@ -87,8 +87,6 @@ func TestVerdicts(t *testing.T) {
 		{"a transfer that is taken up", []*event.Batch{frameOf("a", "", of(event.KindTransfer), final), frameOf("b", "p.b", text, final)}, event.EndOfStream, completed},
 		{"a transfer by an agent without a name that is taken up", []*event.Batch{frameOf("", "s", of(event.KindTransfer), final), frameOf("b", "b", text, final)}, event.EndOfStream, completed},
 		{"a transfer by an agent without a name that nobody takes up", []*event.Batch{frameOf("", "s", of(event.KindTransfer), final), frameOf("", "p", text, final)}, event.EndOfStream, incomplete},
-		{"a call of an internal tool", []*event.Batch{frameOf("a", "", event.Event{Kind: event.KindToolStarted, CallID: "c", Name: "Internal_f"}), frameOf("a", "", text, final)}, event.EndOfStream, completed},
-		{"a transfer to an internal agent", []*event.Batch{frameOf("a", "", event.Event{Kind: event.KindTransfer, Name: "Internal_b"}, final)}, event.EndOfStream, completed},
 		{"an agent that is invoked by a call and answers", []*event.Batch{frameOf("a", "", called("c")), frameOf("b", "b@c", text, final)}, event.EndOfStream, completed},
 		{"an agent whose invocation ends with a result", []*event.Batch{frameOf("a", "", called("c")), frameOf("b", "b@c", called("d")), frameOf("b", "b@c", returned("d")), frameOf("", "", settled), frameOf("a", "", final)}, event.EndOfStream, completed},
 		{"a call that waits", []*event.Batch{frameOf("a", "", long, final)}, event.EndOfStream, interrupted},
