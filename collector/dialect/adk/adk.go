@@ -60,7 +60,6 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		singleRun:    s.SingleRun,
 		responses:    make(map[string]*response),
 		lastBranches: make(map[string]string),
-		withheld:     newWithheld(s),
 		history:      eventHistory{isTail: s.Live && !s.SingleRun},
 	}
 }

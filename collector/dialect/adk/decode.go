@@ -29,8 +29,7 @@ type decoder struct {
 	transferTarget      string               // target of the last transfer until it speaks
 	lastWholeID         uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls         wire.Set[remoteCall] // calls of remote agents
-	remoteErrors        wire.ErrorTexts      // errors of remote agents
-	withheld            withheld
+	calls               wire.Continuations
 	workflows           wire.Set[string] // names of resumable workflows
 	history             eventHistory
 }
@@ -55,9 +54,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		}
 	case fr.errorValue.Exists() && isErrorFrame(v):
 		b.Run, b.Type = d.run, typeError
-		if b.PublicForm = d.withheld.mayQuote(fr.errorValue, fr.errorDetails); wire.IsFiltered(b, prefilter) {
-			d.withheld.texts.Add(b, fr.errorValue, fr.errorDetails.Get("error_message"))
-		}
 		b.Time = wire.Time(fr.errorDetails.Get("timestamp"))
 		code := wire.MostSpecific(wire.Code(fr.errorDetails.Get("error_type")), wire.ErrorCode(fr.errorValue))
 		repeated, repeats := d.errors.repeatedBy(firstOf(fr.errorDetails.Get("error_message"), fr.errorValue))
@@ -69,9 +65,6 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.Rejected = event.ReasonShape
 	default:
 		d.decodeEvent(&fr, b)
-	}
-	if b.Rejected != "" {
-		d.withheld.miss(f)
 	}
 }
 
@@ -123,6 +116,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	}
 	fr.lacksModel = b.Place.IsFunction() || fr.isRelayed() || fr.isBare() && d.places.IsWorkflow(d.text(fr.nodeInfo.Get("path"), wire.MaxPath))
 	fr.isStep = b.Place.IsStep()
+	d.withhold(fr, b)
 	if fr.exceedsLimits() {
 		b.Rejected = event.ReasonShape
 		return
@@ -132,7 +126,6 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	fr.parts = d.parts
 	d.applyRemote(fr, b)
 	b.Type = fr.typeOf(b.Type == typeWrapped)
-	d.withheld.check(fr, b)
 	switch {
 	case isSummary, fr.isRepeat:
 		b.Add(event.KindOther)
@@ -176,7 +169,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		clear(d.lastBranches)
 		d.last, d.lastUnbranchedError = nil, time.Time{}
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
-		d.pauses, d.remoteCalls, d.remoteErrors, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.ErrorTexts{}, wire.Set[string]{}
+		d.pauses, d.remoteCalls, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.Set[string]{}
 	}
 	return d.run
 }

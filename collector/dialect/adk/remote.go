@@ -35,10 +35,6 @@ func readRemote(b *event.Batch, custom strictjson.Value, isUser bool) (r remoteA
 // applyRemote withholds the parts that are a remote agent's thoughts, and those that are its error. The filter removes the
 // agent's mark of a thought, so the thought would leave as an answer.
 func (d *decoder) applyRemote(f *frame, b *event.Batch) {
-	d.remoteErrors.AddAnswer(&f.remote.RemoteAnswer)
-	if f.remote.IsError {
-		d.remoteErrors.AddParts(f.partList)
-	}
 	f.otherRole = f.otherRole || f.remote.Failure != event.NoFailure
 	b.HasThoughts = b.HasThoughts || f.remote.thoughts.Any()
 	i := 0
@@ -49,7 +45,7 @@ func (d *decoder) applyRemote(f *frame, b *event.Batch) {
 			continue
 		}
 		switch {
-		case f.remote.exists && d.remoteErrors.MayContainText(p.text):
+		case f.remote.HasError():
 			p.kind = partOther
 			b.SetTextKind(element, event.KindError)
 		case p.isForeignThought, p.kind == partText && f.remote.thoughts.Contain(p.text):

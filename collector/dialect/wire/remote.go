@@ -45,6 +45,9 @@ func (r *RemoteAnswer) AddCustom(b *event.Batch, custom strictjson.Value) {
 	}
 }
 
+// HasError reports whether the answer, or one that the remote agent passes on, is an error.
+func (r *RemoteAnswer) HasError() bool { return len(r.errors) > 0 }
+
 // AddMetadata reads the answers in the metadata of an A2A object that an ADK agent sent.
 func (r *RemoteAnswer) AddMetadata(b *event.Batch, v strictjson.Value) {
 	for m := range WithMetadata(v) {
