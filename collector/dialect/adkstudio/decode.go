@@ -16,15 +16,17 @@ import (
 
 // decoder decodes one execution. The protocol has no id for it.
 type decoder struct {
-	running  bool
-	session  string
-	failure  event.Failure // of the first error; the frames after it only end the run
-	code     string        // of the failure
-	nodes    nodes
-	calls    calls
-	authors  wire.Set[string] // every node and agent so far, perhaps wire.UnknownAuthor
-	withheld withheld
-	answer   answer
+	running bool
+	session string
+	failure event.Failure // of the first error; the frames after it only end the run
+	code    string        // of the failure
+	nodes   nodes
+	calls   calls
+	authors wire.Set[string] // every node and agent so far, perhaps wire.UnknownAuthor
+	answer  answer
+
+	isMarked bool             // the current frame is withheld for what it says
+	withheld wire.Set[string] // branches of the nodes whose start was withheld
 
 	questions             []string // the ids of the open questions
 	repeatedSinceQuestion bool     // the answer was repeated after the last question
@@ -41,7 +43,12 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	} else {
 		d.decodeObject(name, f, b)
 	}
-	b.Internal = b.Internal || d.withheld.hasPart(b)
+	b.Internal = b.Internal || d.isOfWithheld(b)
+}
+
+// isOfWithheld reports whether a frame is of a node whose start was withheld.
+func (d *decoder) isOfWithheld(b *event.Batch) bool {
+	return b.Branch != "" && d.withheld.MayContain(b.Branch)
 }
 
 // decodeText decodes a frame whose data is text.
@@ -67,11 +74,11 @@ func (d *decoder) decodeObject(name string, f dialect.Frame, b *event.Batch) {
 		b.Add(event.KindOther)
 	case f.JSON.Kind() == strictjson.Object:
 		b.Type, b.Internal = name, name != typeToolResult && lenient.HasInternalDiscriminator(&resultTable, f.JSON)
+		d.isMarked = b.Internal || wire.IsFiltered(b, prefilter)
 		if name != typeDebug {
 			d.begin(b)
 		}
 		read(d, f.JSON, b)
-		d.withheld.addStarts(b)
 	default:
 		b.Rejected = cmp.Or(f.Malformed, event.ReasonShape)
 		d.miss(name, b)
@@ -186,6 +193,9 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 		if b.Agent != "" {
 			b.Add(event.KindAgentStarted)
 		}
+		if d.isMarked && b.Branch != "" {
+			d.withheld.Add(b.Branch)
+		}
 		d.readState(v, b)
 	case traceNodeEnd:
 		speaker := d.nodes.current()
@@ -264,7 +274,7 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 	args := b.Embedded(v.Get("args"))
 	b.HasThoughts = lenient.ContainsThoughtMarker(args)
 	e.SetPayload(args)
-	d.calls.begin(e.Name, caller)
+	d.calls.begin(call{e.Name, caller, d.isMarked || d.isOfWithheld(b)})
 }
 
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
@@ -274,7 +284,9 @@ func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
 	if wire.HasError(result) {
 		failure, code = event.ToolError, wire.ResponseCode(result)
 	}
-	d.endTool(dialect.Name(v.Get("name").String()), failure, code, b).SetPayload(result)
+	name := dialect.Name(v.Get("name").String())
+	b.Internal = b.Internal || d.calls.mayBeOfWithheld(name)
+	d.endTool(name, failure, code, b).SetPayload(result)
 }
 
 // endTool ends the oldest call of a tool, in the name of the node that made it.

@@ -125,21 +125,36 @@ func branchOf(name string, step event.Count) string {
 // calls holds the tool calls without results. The protocol has no ids for them: results come in the
 // order of the calls.
 type calls struct {
-	open   []call
-	missed bool // a call or a result is not known, so a result may be of any call
+	open         []call
+	missed       bool // a call or a result is not known, so a result may be of any call
+	lostWithheld bool // a withheld call is not in open
 }
 
 type call struct {
-	tool   string
-	caller node
+	tool     string
+	caller   node
+	withheld bool
 }
 
-func (c *calls) begin(tool string, caller node) {
+func (c *calls) begin(begun call) {
 	if len(c.open) == maxNodes {
-		c.missed = true
+		c.missed, c.lostWithheld = true, c.lostWithheld || begun.withheld
 		return
 	}
-	c.open = append(c.open, call{tool, caller})
+	c.open = append(c.open, begun)
+}
+
+// mayBeOfWithheld reports whether a result of a tool may be that of a withheld call. Without the tool, it may be that of any call.
+func (c *calls) mayBeOfWithheld(tool string) bool {
+	known := false
+	for _, open := range c.open {
+		if open.tool == tool || tool == "" {
+			if known = true; open.withheld {
+				return true
+			}
+		}
+	}
+	return !known && c.lostWithheld
 }
 
 // end removes the oldest call of a tool. It returns the node that made it, or the zero node if that is not known.

@@ -3,6 +3,7 @@ package adkstudio
 import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 )
 
 // Types of frames: the SSE event names of the protocol, and typeRaw for traces that are not meant for
@@ -78,6 +79,8 @@ var table = event.Table{
 // resultTable also searches the member result. It applies to all frames except tool results, whose content is the
 // user's data.
 var resultTable = event.Table{Discriminators: table.Discriminators, Envelopes: append([]string{"result"}, table.Envelopes...)}
+
+var prefilter = lenient.NewPrefilter(&table)
 
 // Table returns the rules for the external stream.
 func (Dialect) Table() *event.Table { return &table }

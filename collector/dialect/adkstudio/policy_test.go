@@ -2,6 +2,7 @@ package adkstudio_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,7 +201,8 @@ func beginAll(begin func(string) string, n int) (starts []string) {
 	return starts
 }
 
-// TestPartsOfWithheldStarts checks that what belongs to a node or a call whose start was withheld is withheld too.
+// TestPartsOfWithheldStarts checks that what belongs to a node or a call whose start was withheld is withheld too, but not what repeats
+// its texts, and nothing because of a name.
 func TestPartsOfWithheldStarts(t *testing.T) {
 	const (
 		call, result = `tool_call {"name":"f","args":{}}`, `tool_result {"name":"f","result":"secret"}`
@@ -217,7 +219,10 @@ func TestPartsOfWithheldStarts(t *testing.T) {
 		{[]string{result}, true},
 		{[]string{hiddenCall, result}, false},
 		{[]string{call, hiddenCall, result}, false},
-		{[]string{hiddenCall, call, result, result}, false},
+		{[]string{hiddenCall, call, result}, false},
+		{[]string{hiddenCall, call, result, result}, true},
+		{append(slices.Repeat([]string{`tool_call {"name":"g"}`}, 256), hiddenCall, result), false},
+		{append(slices.Repeat([]string{`tool_call {"name":"g"}`}, 256), hiddenCall, `tool_result {"name":"g"}`), true},
 		{[]string{hiddenCall, `tool_result {"result":"secret"}`}, false},
 		{[]string{hiddenCall, `tool_result {"name":"g","result":"shown"}`}, true},
 		{[]string{hiddenCall, "end ", call, result}, true},
@@ -227,8 +232,22 @@ func TestPartsOfWithheldStarts(t *testing.T) {
 		{[]string{hiddenNode, `thinking {"content":"secret","agent":"a"}`}, false},
 		{[]string{hiddenNode, end}, false},
 		{[]string{hiddenNode, "chunk secret", end, nextNode, "chunk shown"}, true},
-		{[]string{hiddenNode, "chunk secret", end, nextNode, "chunk secret"}, false},
-		{[]string{hiddenNode, end, `trace {"type":"done","state":{"r":"secret"}}`}, false},
+		{[]string{hiddenNode, "chunk copied", end, nextNode, "chunk copied"}, true},
+		{[]string{hiddenNode, end, `trace {"type":"done","state":{"r":"copied"}}`}, true},
+		{[]string{hiddenNode, call}, false},
+		{[]string{hiddenNode, call, end, result}, false},
+		{[]string{hiddenNode, call, `tool_call {"name":"g","a":1,"A":1}`, end, result}, false},
+		{[]string{hiddenNode, `interrupt {"node_id":"a","message":"secret"}`}, false},
+		{[]string{hiddenNode, strings.Replace(node, `"step":1`, `"step":2`, 1), "chunk shown"}, true},
+		{[]string{`trace {"type":"node_start","node":"a","step":1,"a":1,"A":1}`, "chunk shown"}, true},
+		{[]string{`tool_call {"name":"f","a":1,"A":1}`, result}, true},
+		{[]string{strings.Replace(node, `"a"`, `"internal_x"`, 1), "chunk shown"}, true},
+		{[]string{strings.Replace(node, `"a"`, `"internal_x"`, 1), strings.Replace(end, `"a"`, `"internal_x"`, 1)}, true},
+		{[]string{strings.Replace(node, `"a"`, `"internal_x"`, 1)}, true},
+		{[]string{"agent internal_x"}, true},
+		{[]string{`thinking {"content":"shown","agent":"internal_x"}`}, true},
+		{[]string{strings.Replace(call, `"f"`, `"internal_x"`, 1)}, true},
+		{[]string{strings.Replace(call, `"f"`, `"internal_x"`, 1), strings.Replace(result, `"f"`, `"internal_x"`, 1)}, true},
 		{[]string{hiddenNode, end, "end "}, true},
 	} {
 		f, last := filter.New(filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}), filter.Passed
