@@ -129,7 +129,7 @@ func replaceBody(resp *http.Response, body io.ReadCloser) {
 // describeStream returns the stream that an answer carries, with the identity that the request gives,
 // and the names of the dialects that it may have.
 func (p *Proxy) describeStream(x *exchange) (*event.Stream, []string) {
-	s := &event.Stream{Source: p.settings.Name, ConfiguredAgent: p.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: p.now(), Withheld: p.settings.Withheld, States: &p.states}
+	s := &event.Stream{Source: p.settings.Name, ConfiguredAgent: p.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: p.now(), States: &p.states}
 	if x == nil {
 		return s, []string{p.settings.Dialect}
 	}

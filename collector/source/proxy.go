@@ -57,8 +57,6 @@ type ProxySettings struct {
 	FrameMemory   *FrameMemory
 	ObserverSlots *ObserverSlots // shared by all proxies of a process; nil means no limit
 
-	Withheld *event.Withheld // what was withheld on the agent's streams; nil if they do not share it
-
 	// OnSession is called with the session that a request on a run path names, once the request body has
 	// been read. It may be called more than once for a request. It may be nil.
 	OnSession func(session string)

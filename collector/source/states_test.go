@@ -15,6 +15,12 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
+// uncounted counts nothing.
+type uncounted struct{}
+
+func (uncounted) CountWithheld(string, filter.Reason) {}
+func (uncounted) CountRemovedID(string)               {}
+
 // TestJoinedRun has a client come back to a run, whose next frame repeats a response.
 func TestJoinedRun(t *testing.T) {
 	const thread, run = "/threads/11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"

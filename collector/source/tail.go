@@ -56,7 +56,6 @@ type Tail struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	pause     func(context.Context, time.Duration) error
-	withheld  event.Withheld
 
 	mu      sync.Mutex
 	headers map[string]func() (string, error)
@@ -152,7 +151,7 @@ func (t *Tail) Run(ctx context.Context, session string, onBytes func()) {
 	defer s.repeats.close()
 	stream := &event.Stream{
 		Source: t.settings.Name, Dialect: t.settings.Dialect, ConfiguredAgent: t.settings.Agent, Nonce: rand.Text(), Live: true, OpenedAt: t.now(),
-		Identity: event.Identity{Session: session}, Withheld: &t.withheld,
+		Identity: event.Identity{Session: session},
 	}
 	err := t.collector.Follow(stream, t.now, s.connect, t.settings.Dialect)
 	if err == nil {

@@ -157,7 +157,6 @@ func (s *Sidecar) apply(next *change) {
 		}
 	}
 	s.config, s.reportSessions, s.proxies, s.tails = next.config, next.reportSessions, next.proxies, next.tails
-	s.forgetWithheld()
 	if s.running {
 		s.begin(next)
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/delegraph/delegraph/config"
 )
 
 // TestRereadable checks that pipes and devices are not read again.
@@ -22,20 +20,5 @@ func TestRereadable(t *testing.T) {
 		if got := rereadable(file); got != want {
 			t.Errorf("rereadable(%q) = %t, want %t", file, got, want)
 		}
-	}
-}
-
-// TestForgetWithheld checks that the record of what an upstream's streams withheld is kept while a source has that
-// upstream.
-func TestForgetWithheld(t *testing.T) {
-	const kept, removed = "http://127.0.0.1:1", "http://127.0.0.1:2"
-	var s Sidecar
-	first := s.withheldOf(kept)
-	first.Add(1)
-	s.withheldOf(removed).Add(1)
-	s.config.Sources = []config.Source{{Name: "renamed", Proxy: &config.Proxy{Upstream: kept}}, {Name: "tail"}}
-	s.forgetWithheld()
-	if s.withheldOf(kept) != first || !s.withheldOf(removed).IsEmpty() {
-		t.Error("the wrong upstream is forgotten")
 	}
 }

@@ -66,7 +66,6 @@ type Sidecar struct {
 	ready     atomic.Bool // Run has started and not begun to stop
 
 	newCollector func([]dialect.Dialect) *collector.Collector
-	withheld     sync.Map // *event.Withheld by upstream
 
 	bySession   atomic.Pointer[[]*source.Sessions] // of the tails that read one stream for each session
 	started     chan struct{}                      // closed by start

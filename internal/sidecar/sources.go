@@ -47,29 +47,13 @@ func (s *Sidecar) newProxy(configured config.Source, reportSessions bool) (*sour
 		RewriteCards: configured.AgentCards != config.CardsVerbatim, Panics: s.panics, NewFilter: s.newFilter(configured),
 		ObserveBudget: s.memory.observe, RequestBudget: s.memory.requests, StreamBudget: s.memory.streams, FrameMemory: s.memory.frames, ObserverSlots: s.memory.observers,
 		Public:      configured.Relay == config.RelayFiltered && configured.Policy == config.PolicyPublic,
-		PublicPaths: configured.Proxy.PublicPaths, Withheld: s.withheldOf(configured.Proxy.Upstream),
+		PublicPaths: configured.Proxy.PublicPaths,
 	}
 	if reportSessions {
 		proxied.OnSession = s.openSession
 	}
 	dialects := settings.Dialects(configured)
 	return source.NewProxy(proxied, s.newCollector(dialects), dialects, s.tracing, upRecorder{s.metrics, s.Sources}, s.logger, time.Now), nil
-}
-
-// withheldOf returns what was withheld on the streams of an upstream, which several sources may share. It outlasts a
-// change of their configuration.
-func (s *Sidecar) withheldOf(upstream string) *event.Withheld {
-	of, _ := s.withheld.LoadOrStore(upstream, new(event.Withheld))
-	return of.(*event.Withheld)
-}
-
-// forgetWithheld forgets the upstreams that no source has any more.
-func (s *Sidecar) forgetWithheld() {
-	for upstream := range s.withheld.Range {
-		if !slices.ContainsFunc(s.config.Sources, func(c config.Source) bool { return c.Proxy != nil && c.Proxy.Upstream == upstream }) {
-			s.withheld.Delete(upstream)
-		}
-	}
 }
 
 // newFilter returns the function that makes the filters of a source's relay, or nil if the relay is verbatim.
