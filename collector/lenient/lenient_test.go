@@ -1,10 +1,12 @@
 package lenient
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // spellings returns spellings of name that a lenient reader might accept.
@@ -43,6 +45,35 @@ func TestPrefilter(t *testing.T) {
 	deep := table
 	if deep.DeepEnvelopes = true; !NewPrefilter(&deep).MayMatch([]byte("content")) {
 		t.Error("MayMatch(content) = false with DeepEnvelopes, want true")
+	}
+}
+
+// TestLabels checks that a label of a type counts in frames of this type, in every spelling, and in no other frame.
+func TestLabels(t *testing.T) {
+	labeled := table
+	labeled.Labels = []string{"label"}
+	labeled.Types = map[string]event.Type{"custom": {Labels: []string{"name"}}, "text": {}}
+	prefilter := NewPrefilter(&labeled)
+	for _, member := range []string{"name", "label"} {
+		for _, s := range spellings(member) {
+			for kind := range labeled.Types {
+				for _, value := range []string{"internal_x", "\u0131nternal", "x"} {
+					data, err := json.Marshal(map[string]string{"kind": kind, s: value})
+					var doc strictjson.Doc
+					if err != nil || doc.Parse(data, 1) != nil {
+						t.Fatalf("%s: %v", data, err)
+					}
+					b := event.Batch{Type: kind, Table: &labeled, JSON: doc.Root()}
+					want := event.NamesListed
+					if value != "x" && (member == "label" || kind == "custom") {
+						want = event.NamesInternal
+					}
+					if got := CheckNames(&b, prefilter); got != want {
+						t.Errorf("CheckNames of %s = %d, want %d", data, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 
