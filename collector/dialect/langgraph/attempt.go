@@ -19,33 +19,10 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		for _, c := range d.calls {
 			c.abandoned = true
 		}
-		d.beginWorkAgain()
 		d.origins = nil
 		d.endTasks()
 	}
 	d.attempt = max(d.attempt, attempt)
-}
-
-// beginWorkAgain records that another attempt may go on with the tasks around internal work. What such work wrote before is then returned
-// without any frame of it. The attempt first sends the state with which it begins.
-func (s *internalState) beginWorkAgain() {
-	for id, w := range s.working {
-		if w.kind < workOfCall {
-			w.kind, w.isEarlier = workOfNode, true
-			s.working[id] = w
-		}
-	}
-	s.steps, s.repeated = nil, []string{modeValues, modeCheckpoints}
-}
-
-// isRepeated reports whether a frame has the state with which an attempt begins.
-func (s *internalState) isRepeated(graph []byte, mode string) bool {
-	i := slices.Index(s.repeated, mode)
-	if i < 0 || len(graph) > 0 {
-		return false
-	}
-	s.repeated = slices.Delete(s.repeated, i, i+1)
-	return true
 }
 
 // endAbandoned ends the responses and calls that an earlier attempt left open in a graph. It is called when the

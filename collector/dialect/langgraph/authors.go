@@ -34,7 +34,7 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 		return
 	}
 	var all []string
-	metadata, outputs := metadataOf(mode, v), outputsOf(mode, v, false)
+	metadata, outputs := metadataOf(mode, v), describedIn(mode, v)
 	for _, m := range d.messages {
 		if isToolResult(m) || isOfUser(m) {
 			continue
@@ -57,7 +57,6 @@ func (d *decoder) setAuthors(mode string, sc *scope, v strictjson.Value, b *even
 	if !isOnlyAuthor(b.Agent, all) {
 		b.AddAuthors(b.JSON, all...)
 	}
-	d.messages = d.messages[:0]
 }
 
 // mayShowWords reports whether a message has content, or thoughts beside it.
@@ -94,6 +93,18 @@ func (sc *scope) author() string {
 		return ""
 	}
 	return sc.speaker().Agent
+}
+
+// describedIn returns the messages of a frame that its metadata is about.
+func describedIn(mode string, v strictjson.Value) []strictjson.Value {
+	switch mode {
+	case modeMessages:
+		message, _ := tuple(v)
+		return []strictjson.Value{message}
+	case modeEvents:
+		return []strictjson.Value{v.Get("data").Get("chunk"), v.Get("data").Get("output")}
+	}
+	return nil
 }
 
 // metadataOf returns LangGraph's metadata of a frame of some modes.

@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"cmp"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ type call struct {
 	scope     *scope
 	by        speaker
 	target    string // the subagent that a deep agent's call names, or ""
-	args      uint64 // a hash of the arguments
 	abandoned bool   // an earlier attempt of the run left it open
 	earlier   bool   // it began before the run
 	bound     bool   // the graph that works within the call is known
@@ -77,30 +75,6 @@ var refusals = []string{
 	"Error: task is not a valid tool",
 }
 
-// callForm is a place in a message where calls are. The pieces of a message have the same call in several forms.
-type callForm uint8
-
-// callsOf returns the calls of a message, and all blocks of its content, because some are calls. One in OpenAI's old form has no ID.
-func callsOf(message strictjson.Value) iter.Seq2[callForm, strictjson.Value] {
-	return func(yield func(callForm, strictjson.Value) bool) {
-		more := message.Get("additional_kwargs")
-		lists := []strictjson.Value{
-			message.Get("tool_calls"), message.Get("tool_call_chunks"), message.Get("invalid_tool_calls"), message.Get("content"), message.Get("content_blocks"), more.Get("tool_calls"),
-			more.Get("tool_outputs"), more.Get("executed_tools"), // executed by OpenAI's and Groq's servers
-		}
-		for form, list := range lists {
-			for c := range list.Elements() {
-				if !yield(callForm(form), c) {
-					return
-				}
-			}
-		}
-		if call := more.Get("function_call"); call.Kind() == strictjson.Object { // OpenAI's old form
-			yield(callForm(len(lists)), call)
-		}
-	}
-}
-
 // toolOf returns the tool of a call, in LangChain's form or OpenAI's.
 func toolOf(c strictjson.Value) strictjson.Value {
 	if function := c.Get("function"); function.Kind() == strictjson.Object {
@@ -108,6 +82,15 @@ func toolOf(c strictjson.Value) strictjson.Value {
 	}
 	return c.First("name", "action")
 }
+
+// subagentMember is the argument of a call that names the subagent.
+//
+// Source: deepagents/middleware/subagents.py, TaskToolSchema.
+const subagentMember = "subagent_type"
+
+// numberedID matches IDs of calls with a small number, such as functions.search:0 or call_0. Some models' servers only count
+// calls, so a later call may have the same ID. Other IDs are unique.
+var numberedID = regexp.MustCompile(`(^|[^0-9A-Za-z])[0-9]{1,6}$`)
 
 // startCall reports a call of a new message.
 func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
@@ -121,7 +104,7 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
 	e.SetPayload(args)
 	by.Response, sc.answered = "", false
-	begun := &call{id: id, tool: tool, scope: sc, by: by, args: wire.ExactHash(args)}
+	begun := &call{id: id, tool: tool, scope: sc, by: by}
 	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target
 	}
@@ -234,7 +217,7 @@ func (d *decoder) pauseCall(c *call, question string, b *event.Batch) {
 	if found := printedID.FindAllStringSubmatch(question, -1); len(found) > 0 {
 		id = found[len(found)-1][1]
 	}
-	if d.isNewQuestion(id, b) {
+	if d.seen.add(seenInterrupt, id) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = id, event.InputClarification
 	}

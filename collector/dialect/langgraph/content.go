@@ -131,3 +131,19 @@ func isThoughtBlock(block strictjson.Value) bool {
 	kind := block.Get("type")
 	return isThoughtType(kind) || lenient.MatchesAny(kind.Text(), analysisTypes) || lenient.ContainsThoughtMarker(block)
 }
+
+// appendTexts appends the text of a content: a string, or the texts of blocks.
+func appendTexts(dst []byte, content strictjson.Value) []byte {
+	switch content.Kind() {
+	case strictjson.String:
+		dst = append(dst, content.Text()...)
+	case strictjson.Object:
+		dst = append(dst, content.Get("text").Text()...)
+	}
+	for block := range content.Elements() {
+		if block.Kind() != strictjson.Array {
+			dst = appendTexts(dst, block)
+		}
+	}
+	return dst
+}

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -14,15 +15,11 @@ type decoder struct {
 	configured   string // name of the run's own agent in the configuration, or ""
 	resumes      bool   // the request resumes the thread's interrupted run
 	names        wire.NameCache
-	named        []string           // contents of unnamed to which the current frame gives an ID
-	marked       []strictjson.Value // messages of the current frame in which every text is a thought
-	messages     []strictjson.Value // of the current frame
+	authors      wire.Authors[string] // of messages, by id
+	sent         sentFrames
 	examination
 	resumption
-	authors wire.Authors[string] // of messages, by id
-	secrecy
 	runState
-	stated []byte // the namespace of the frame being read, as its event name states it
 }
 
 // runState is the state of the current run.
@@ -31,6 +28,7 @@ type runState struct {
 	// showsReturns says that the stream shows each return of a node. It is false after the first attempt, because the nodes
 	// that a failed attempt was running never return.
 	showsReturns bool
+	hasMissed    bool // a frame that may have shown the return of a node was unreadable
 
 	repeatsModel bool   // the update being read has responses of an earlier run
 	node         string // the node whose update is being read, or its task as in a namespace; "" if unknown
@@ -44,18 +42,18 @@ type runState struct {
 	announced    map[string]announcement // of messages that follow, by id
 	unmetered    map[string]speaker      // of responses that ended without their usage, by id
 	calls        calls
-	leftCalls    map[string]leftCall // by ID; at most maxOpenCalls
-	taskCall     map[string]string   // the call that a task executes, by the task's id
-	resumedCalls map[string]*call    // calls of earlier runs that tasks may execute, by the task's id
-	origins      map[uint64]origin   // of exceptions, by exceptionKey; at most maxOpen
-	shownWork    wire.Set[string]    // tasks that do not work within a withheld call
+	taskCall     map[string]string // the call that a task executes, by the task's id
+	resumedCalls map[string]*call  // calls of earlier runs that tasks may execute, by the task's id
+	origins      map[uint64]origin // of exceptions, by exceptionKey; at most maxOpen
 	plan         event.Plan
 	handoffState
 	workLeft
 	taskTimes
-	internalState
 	invoked invocations
 }
+
+// returnModes are the modes that show what nodes return.
+var returnModes = []string{modeUpdates, modeTasks, modeDebug}
 
 // kind describes the frames of a stream mode.
 type kind struct {
@@ -98,32 +96,22 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			b.ContentHash = hash
 		}
 	}()
-	f.Event = d.restoreName(f.Event, v)
-	mode, namespace := splitEvent(f.Event)
+	mode, namespace := d.splitName(f.Event, v)
 	k, known := kinds[mode]
-	repeated := d.repeatedFrame(f, hash)
-	if v.Exists() {
-		defer d.noteFrame(f, hash, repeated, b)
-	}
-	check := func() {
-		if repeated == nil {
-			d.check(f.Event, mode, v, b)
-		}
-	}
-	switch {
-	case !v.Exists():
+	if !v.Exists() {
 		b.Rejected = f.Malformed
-		d.noteUnreadable(f, mode, namespace)
-		if mode == modeError {
+		if d.hasMissed = d.hasMissed || slices.Contains(returnModes, mode); mode == modeError {
 			d.fail(event.AgentError, "", b)
 		}
 		return
+	}
+	repeated := d.isRepeated(f, hash)
+	d.check(mode, v, b)
+	switch {
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
-		check()
 		b.Rejected = event.ReasonShape
 		return
 	case !known, isProtocolEvent(v), mode == modeEvents && !isKnownEvent(v.Get("event")):
-		check()
 		b.UnknownKind = dialect.UnknownKind([]byte(mode))
 		if known && mode == modeEvents {
 			b.UnknownKind = dialect.UnknownKind(v.Get("event").Text())
@@ -135,13 +123,13 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if isCheckpointID(mode, v) {
 		mode, k.read = modeCheckpoint, (*decoder).readOther
 	}
-	check()
-	if repeated != nil && !d.mayRepeat { // this stream has reported its facts
+	if repeated && !d.mayRepeat { // this stream has reported its facts
 		b.Add(event.KindOther)
+		b.InputAuthors = []string{wire.UnknownAuthor}
 		return
 	}
 	d.readStart(mode, v, b)
-	if repeated != nil { // it has the same events again, but does not change the state
+	if repeated { // it has the same events again, but does not change the state
 		kept := d.runState
 		defer func() { d.runState = kept }()
 		d.runState = runState{started: true}
@@ -151,7 +139,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	sc.isShown = true
 	delete(d.idle, sc.namespace)
 	sc.noteMode(mode)
-	d.showsReturns = d.attempt <= 1 && (d.showsReturns || mode == modeUpdates || mode == modeTasks || mode == modeDebug)
+	d.showsReturns = d.attempt <= 1 && (d.showsReturns || slices.Contains(returnModes, mode))
 	k.read(d, sc, v, b)
 	sc.noteWork(mode, b)
 	b.EndTurns()
@@ -186,10 +174,7 @@ func isKnownEvent(kind strictjson.Value) bool { return knownEvent.Match(kind.Tex
 func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	if mode == modeMetadata {
 		if run := d.name(v.Get("run_id")); run != "" && uuidKey(run) != uuidKey(d.run) && !(d.started && isRunDone(v)) {
-			d.endOpenWork()
-			d.run, d.runState, d.frames = run, runState{}, judgedFrames{}
-			d.withheldCalls.forgetEnded()
-			d.setScopes()
+			d.run, d.runState, d.sent = run, runState{}, sentFrames{}
 		}
 	}
 	if d.started {

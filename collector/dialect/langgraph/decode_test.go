@@ -143,8 +143,8 @@ func TestDecode(t *testing.T) {
 		{"a result of another call, and one in the input", []string{
 			frame("updates", delegation), chain("on_chain_end", "output", `{"messages":[`+strings.Replace(chainResult, "c1", "c2", 1)+`]}`), chain("on_chain_end", "input", `{"messages":[`+chainResult+`]}`)},
 			[]string{`2 updates agent="boss"`, "model_ended", `tool_started name="task" call="c1" {"subagent_type":"expert"}`, "3 events", "4 events"}},
-		{"an internal namespace", []string{frame("updates|internal:1", `{}`)}, []string{"2 updates internal"}},
-		{"an internal node", []string{frame("updates", `{"Internal_check":{}}`)}, []string{"2 updates internal"}},
+		{"an internal event", []string{frame("custom", `{"type":"internal:x"}`)}, []string{"2 custom internal"}},
+		{"an internal node", []string{frame("updates", `{"Internal_check":{}}`)}, []string{"2 updates"}},
 		{"an instruction", []string{frame("updates", `{"a":{"messages":[{"type":"system","content":"x"}]}}`), frame("custom", `[["system","x"]]`)}, []string{"2 updates", "3 custom internal"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -226,7 +226,6 @@ func TestPolicies(t *testing.T) {
 		{"updates", `{"__interrupt__":[{"id":"q","value":{"question":"Which?","secret":"STATE"}}]}`, `{"__interrupt__":[{"id":"q","value":{"question":"Which?","secret":"STATE"}}]}`, `{"__interrupt__":[{"id":"q","value":{"question":"Which?"}}]}`},
 		{"updates", `{"__interrupt__":[{"value":[` + inboxRequest + `]}]}`, `{"__interrupt__":[{"value":[` + inboxRequest + `]}]}`, `{"__interrupt__":[{"value":[{"action_request":{"action":"task"},"config":{"allow_accept":true,"allow_edit":false}}]}]}`},
 		{"telemetry", `{}`, "", ""},
-		{"updates|internal:1", `{}`, "", ""},
 	} {
 		for policy, want := range map[event.Policy]string{event.PolicyClient: c.client, event.PolicyPublic: c.public} {
 			s := &event.Stream{}

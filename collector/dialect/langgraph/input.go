@@ -1,7 +1,10 @@
 package langgraph
 
 import (
+	"bytes"
 	"cmp"
+	"slices"
+	"strconv"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -23,7 +26,7 @@ func (d *decoder) readInterrupts(sc *scope, executed *call, list strictjson.Valu
 		}
 		id := d.name(v.First("id", "interrupt_id"))
 		d.setInputAuthors(sc, v, id, b)
-		if id != "" && !d.isNewQuestion(id, b) {
+		if id != "" && !d.seen.add(seenInterrupt, id) {
 			continue
 		}
 		if !hasPaused {
@@ -42,21 +45,13 @@ func (d *decoder) readInterrupts(sc *scope, executed *call, list strictjson.Valu
 	}
 }
 
-// isNewQuestion reports whether no frame has had a question, and records one that leaves for later runs of the thread.
-func (d *decoder) isNewQuestion(id string, b *event.Batch) bool {
-	if id != "" && !b.Internal {
-		d.reported.add(seenInterrupt+id, d.run)
-	}
-	return d.seen.add(seenInterrupt, id)
-}
-
 // setInputAuthors sets the authors of a question: the agents of the subgraphs that have asked it so far, else the agent of
 // the graph that asks.
 func (d *decoder) setInputAuthors(sc *scope, v strictjson.Value, id string, b *event.Batch) {
 	if namespace := namespaceOf(v); len(namespace) > 0 {
 		sc = d.scopeOf(namespace)
 	}
-	question := "input " + cmp.Or(id, contentKey(v))
+	question := "input " + cmp.Or(id, strconv.FormatUint(wire.ExactHash(v.Get("value")), 36))
 	if sc.above != nil {
 		d.authors.Add(question, sc.author())
 	}
@@ -65,6 +60,30 @@ func (d *decoder) setInputAuthors(sc *scope, v strictjson.Value, id string, b *e
 		names = []string{sc.author()}
 	}
 	b.InputAuthors = append(b.InputAuthors, names...)
+}
+
+// questionsIn returns the questions of a list, or a single one.
+func questionsIn(list strictjson.Value) []strictjson.Value {
+	if list.Kind() == strictjson.Object {
+		return []strictjson.Value{list}
+	}
+	return elementsOf(list)
+}
+
+// namespaceOf returns the namespace of the graph that asks a question, or none. Only servers before LangGraph 0.6 send it.
+//
+// Source: langgraph/types.py, Interrupt.ns.
+func namespaceOf(question strictjson.Value) []byte {
+	var segments [][]byte
+	for segment := range question.Get("ns").Elements() {
+		segments = append(segments, segment.Text())
+	}
+	return bytes.Join(segments, []byte("|"))
+}
+
+// hasQuestions reports whether a saved state has a task with a question.
+func hasQuestions(checkpoint strictjson.Value) bool {
+	return slices.ContainsFunc(elementsOf(checkpoint.Get("tasks")), func(task strictjson.Value) bool { return task.Get("interrupts").Len() > 0 })
 }
 
 // readBreakpoint reads an empty list of interrupts: the run waits before or after a node, without a

@@ -164,33 +164,8 @@ func isTask(v strictjson.Value) bool {
 // New returns a decoder. The stream of a thread contains one run after the other. The run's own agent has the
 // configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	d := &decoder{
-		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes), resumption: newResumption(s),
-		secrecy: secrecy{
-			withheld: wire.NewSharedSet(s, "message"), withheldTools: wire.NewSharedSet(s, "tool"), unnamed: wire.NewSharedSet(s, "content"),
-			internalWork: wire.NewSharedSet(s, "work"), doubted: wire.NewSharedSet(s, "question"), thoughts: wire.NewSharedSet(s, "thought"), reused: wire.NewSharedSet(s, "reused"),
-			withheldCalls: withheldCalls{shared: wire.NewSharedCalls(s), continues: s.JoinedRun != "" || s.JoinedSession != "" || len(s.Answers) > 0},
-		},
-	}
-	d.setScopes()
-	return d
+	return &decoder{run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes), resumption: newResumption(s)}
 }
-
-// setScopes sets where IDs without a UUID are valid: in the thread and the run, names of tools only in the run.
-func (d *decoder) setScopes() {
-	thread, run := uuidKey(d.session), uuidKey(d.run)
-	if len(run) != uuidDigits { // the run's id may not be unique
-		run = ""
-	}
-	for _, set := range []*wire.SharedSet{&d.withheld, &d.unnamed, &d.internalWork, &d.doubted, &d.thoughts, &d.reused} {
-		set.SetScopes(thread, run)
-	}
-	d.withheldCalls.shared.SetScopes(thread, run)
-	d.withheldTools.SetScopes(run)
-}
-
-// uuidDigits is the number of digits in a UUID.
-const uuidDigits = 32
 
 // uuidKey returns the same key for all spellings of a UUID that the server accepts.
 //

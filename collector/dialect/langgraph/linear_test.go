@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -38,16 +40,17 @@ var growing = map[string]struct {
 				`]},"output":{"messages":[` + calls + "," + repeated(n, `{"type":"tool","id":"r%[1]d","tool_call_id":"c%[1]d","content":"no"}`) + `]}}}`}
 		},
 	},
-	"updates beside internal work": {
-		func(i int) sent {
-			return sent{"updates|" + longNamespace(20) + fmt.Sprintf("|internal_x:%d", i), `{"n":{"messages":[]}}`}
-		},
-		func(n int) sent { return sent{modeUpdates, "{" + repeated(n, `"n%d":{"x":1}`) + "}"} },
-	},
+
 	"nested lists of a tool": {
 		nil,
 		func(n int) sent {
-			return sent{modeUpdates, `{"tools":` + strings.Repeat("[", n/5) + ai(`"m1"`, "") + strings.Repeat("]", n/5) + `}`}
+			return sent{modeUpdates, `{"tools":` + strings.Repeat("[", n/5) + said("") + strings.Repeat("]", n/5) + `}`}
+		},
+	},
+	"parts of a state": {
+		nil,
+		func(n int) sent {
+			return sent{modeValues, "{" + repeated(n, `"p%d":{"type":"system","content":"x"}`) + "}"}
 		},
 	},
 	"questions": {
@@ -56,34 +59,6 @@ var growing = map[string]struct {
 			return sent{modeUpdates, `{"__interrupt__":[` + repeated(n, `{"value":"q","id":"i%d"}`) + `]}`}
 		},
 	},
-	"calls of internal tools": {
-		nil,
-		func(n int) sent {
-			return sent{modeUpdates, `{"x":{"messages":[{"type":"ai","content":"","tool_calls":[` + repeated(n, `{"name":"internal_x","id":"c%d","args":{}}`) + `]}]}}`}
-		},
-	},
-	"withheld calls without an ID": {
-		nil,
-		func(n int) sent {
-			return sent{modeUpdates, `{"x":{"messages":[{"type":"ai","content":"","tool_calls":[` + repeated(n, `{"name":"internal_x","id":"","args":{"n":%d}}`) + `]}]}}`}
-		},
-	},
-	"tools beside calls of tools": {
-		callsInTool,
-		func(n int) sent {
-			tools := strings.Repeat("tools:%[1]030d|", 40)
-			return sent{modeMessagesMetadata, "{" + repeated(n, `"m%[1]d":{"metadata":{"langgraph_checkpoint_ns":"`+tools+`x:%[1]d","langgraph_node":"x"}}`) + "}"}
-		},
-	},
-}
-
-// callsInTool returns 1,000 withheld calls that the graph of a tool made, and then nothing of interest.
-func callsInTool(i int) sent {
-	if i > 0 {
-		return sent{modeCustom, `{}`}
-	}
-	calls := repeated(1000, `{"id":"c%d","name":"f","args":{}}`)
-	return sent{modeMessages, `[{"type":"ai","id":"m1","content":"","tool_calls":[` + calls + `]},{"langgraph_node":"internal_x","langgraph_checkpoint_ns":"tools:0|internal_x:1"}]`}
 }
 
 func repeated(n int, format string) string {
@@ -112,28 +87,6 @@ func TestGrowth(t *testing.T) {
 		if many > 6*few || many > 400*1200 {
 			t.Errorf("%s: %.0f allocations for 100 entries, %.0f for 400", name, few, many)
 		}
-	}
-}
-
-// TestPlacesAroundWork asks for many places around much internal work: the work is read few times.
-func TestPlacesAroundWork(t *testing.T) {
-	d := Dialect{}.New(&event.Stream{}).(*decoder)
-	for i := range 100 {
-		decodeFrame(d, sent{"updates|" + longNamespace(20) + fmt.Sprintf("|internal_x:%d", i), `{}`})
-	}
-	read := 0
-	around := d.aroundWork(func(work) bool { read++; return true })
-	for i := range 1000 {
-		if around.mayBe(fmt.Sprint("other", i)) || !around.mayBe(fmt.Sprintf("%030d", i%20)) {
-			t.Fatalf("around the work, place %d is wrong", i)
-		}
-	}
-	if read > manyPlaces*len(d.working) {
-		t.Errorf("%d works were read %d times", len(d.working), read)
-	}
-	one, other := frameOf(modeCustom, `{"id":"q1"}`).JSON, frameOf(modeCustom, `{"id":"q2"}`).JSON
-	if !d.mayAskWithin(one, &asker{mayBeInternal: true, around: around}) || d.mayAskWithin(other, &asker{task: "t", around: around}) {
-		t.Error("for each question, the work is read again")
 	}
 }
 
@@ -170,4 +123,25 @@ func TestSameNamespaces(t *testing.T) {
 			t.Errorf("%q and %q: %v", c.a, c.b, got)
 		}
 	}
+}
+
+// TestLongNames checks that tasks and namespaces with long names take little memory.
+func TestLongNames(t *testing.T) {
+	d := Dialect{}.New(&event.Stream{}).(*decoder)
+	for i := range 64 {
+		decodeFrame(d, sent{modeTasks, fmt.Sprintf(`{"id":"t%d","name":"n%s","input":{},"triggers":["x"]}`, i, strings.Repeat("x", 128<<10))})
+		decodeFrame(d, sent{fmt.Sprintf("custom|n%d%s", i, strings.Repeat("x", 128<<10)), `{}`})
+	}
+	if size := d.runState.size(); size > 1<<20 {
+		t.Errorf("they take %d bytes", size)
+	}
+}
+
+// decodeFrame decodes a frame.
+func decodeFrame(d dialect.Decoder, one sent) *event.Batch {
+	b, s := new(event.Batch), new(event.Stream)
+	b.Begin(s, frameOf(one.name, one.data).Frame, time.Time{})
+	b.Parse(200)
+	d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+	return b
 }

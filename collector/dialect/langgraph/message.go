@@ -1,7 +1,6 @@
 package langgraph
 
 import (
-	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,56 +9,6 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
-)
-
-// seenSet holds hashes of the ids that were reported. Every mode repeats the messages of the others, and
-// each state repeats those of the states before. When the set is full, everything counts as seen, so that
-// nothing is reported twice.
-type seenSet map[uint64]struct{}
-
-var seed = maphash.MakeSeed()
-
-// maxSeen limits a seenSet.
-const maxSeen = 1 << 14
-
-// add adds an id of a kind, and reports whether it was new.
-func (s *seenSet) add(kind, id string) bool {
-	if id == "" || len(*s) >= maxSeen {
-		return false
-	}
-	if *s == nil {
-		*s = make(seenSet)
-	}
-	key := maphash.String(seed, kind+id)
-	_, known := (*s)[key]
-	(*s)[key] = struct{}{}
-	return !known
-}
-
-// mustSkip reports whether an id must not be reported: it was added, is empty, or the set is full.
-func (s seenSet) mustSkip(kind, id string) bool {
-	return s.contains(kind, id) || id == "" || len(s) >= maxSeen
-}
-
-// contains reports whether an id was added.
-func (s seenSet) contains(kind, id string) bool {
-	_, known := s[maphash.String(seed, kind+id)]
-	return known
-}
-
-// forget removes an id unless the set is full.
-func (s seenSet) forget(kind, id string) {
-	if len(s) < maxSeen {
-		delete(s, maphash.String(seed, kind+id))
-	}
-}
-
-// Kinds of ids in a seenSet.
-const (
-	seenMessage   = "message "
-	seenResult    = "result "
-	seenInterrupt = "interrupt "
-	seenInput     = "input " // messages of users
 )
 
 // message is a model's message that arrives in pieces.
@@ -346,6 +295,14 @@ func (m *message) addCallPiece(d *decoder, piece strictjson.Value) {
 	if at.tooLong = at.tooLong || len(at.args)+len(piece.Get("args").Text()) > maxArguments; !at.tooLong {
 		at.args = append(at.args, piece.Get("args").Text()...)
 	}
+}
+
+// indexOf returns the index of a piece, or nothing.
+func indexOf(piece strictjson.Value) []byte {
+	if index := piece.Get("index"); index.Kind() > strictjson.Null {
+		return index.Raw()
+	}
+	return nil
 }
 
 // lastCall returns the call with an index, or the last call if the index is "". It returns nil if there is none.

@@ -144,7 +144,6 @@ func (sc *scope) inherits(agent string) bool {
 func (d *decoder) graphOf(metadata strictjson.Value, given *scope) *scope {
 	if d.run == "" { // a stream that was joined in the middle of a run
 		d.run = d.name(metadata.Get("run_id"))
-		d.setScopes()
 	}
 	if len(metadata.Get("langgraph_checkpoint_ns").Text()) > 0 {
 		outer, _ := splitLast(d.placeIn(metadata))
@@ -184,7 +183,7 @@ func (d *decoder) setAgent(sc *scope, named strictjson.Value) {
 	sc.agent = name
 	d.bindCall(sc)
 	sc.mayBeRoot = sc.above != nil && sc.above.above == nil && sc.above.agent == "" && !sc.above.spoke && sc.call == "" && sc.node != toolNode && !sc.spoke
-	sc.isParallel = sc.mayBeRoot && (d.isAgentBeside(sc) || d.hasWorkBeside(sc) || d.showsReturns && d.shown.missed == missedNothing && d.countSiblings(sc) > sc.above.returned[sc.node])
+	sc.isParallel = sc.mayBeRoot && (d.isAgentBeside(sc) || d.hasWorkBeside(sc) || d.showsReturns && !d.hasMissed && d.countSiblings(sc) > sc.above.returned[sc.node])
 }
 
 // mayBeBeside reports whether a new graph may have begun with tasks that have returned, because nothing shows its beginning: neither steps, nor

@@ -25,66 +25,6 @@ const (
 // places maps a mode whose frames can leave without a part to the place of its data.
 var places = map[string]place{modeValues: inState, modeUpdates: inNodes, modeMessagesPartial: inMessages, modeMessagesComplete: inMessages}
 
-// examination is the state of the examination of a frame.
-type examination struct {
-	cuts       []strictjson.Value            // parts that do not leave with the frame
-	cutsAll    bool                          // of values and updates: internal and doubtful parts are cut, too; in other modes they withhold the whole frame
-	lostPart   bool                          // a part was cut from a frame with cutsAll
-	keptParts  int                           // parts that leave with the frame
-	beside     map[strictjson.Value]struct{} // messages beside the results of withheld calls
-	references []reference                   // of objects to messages
-	cutCalls   map[strictjson.Value]struct{} // the calls among cuts
-	emptied    []strictjson.Value            // the lists of calls of complete messages from which all calls were cut
-	mayGrow    bool                          // the messages of the frame may be unfinished
-	inResponse bool                          // the value being examined is in a model's message
-	isPushed   bool                          // a node sends the frame while it works
-	eventData  strictjson.Value              // of an event
-	callPlaces callPlaces
-	hasOutput  bool             // something internal is in eventData, and not in the input of its run
-	toolInput  strictjson.Value // of an event of a tool
-	toolOutput strictjson.Value // of an event of a tool, if it is neither a message nor a Command
-}
-
-func (d *decoder) beginExamination(mode string, v strictjson.Value) {
-	d.examination = examination{
-		cuts: d.cuts[:0], emptied: d.emptied[:0], references: d.references[:0], cutsAll: mode == modeValues || mode == modeUpdates, mayGrow: mode == modeMessagesPartial, isPushed: mode == modeCustom,
-	}
-	if mode == modeEvents {
-		d.eventData = v.Get("data")
-	}
-	if data := d.eventData; data.Exists() && isToolEvent(v) {
-		d.toolInput = data.Get("input")
-		if output := data.Get("output"); !writesState(output) {
-			d.toolOutput = output
-		}
-	}
-}
-
-// examinePart examines a part of a value. If the frame can leave without the part, it is cut.
-func (d *decoder) examinePart(v strictjson.Value, at place, depth int) findings {
-	if at != inPart {
-		return d.examine(v, at, depth)
-	}
-	noted, referred := len(d.shown.noted), len(d.references)
-	found := d.examine(v, at, depth)
-	isCut := found.instructs && !found.internal && !found.doubtful || d.cutsAll && (found.internal || found.instructs || found.doubtful)
-	if !isCut {
-		d.keptParts++
-		for i := range d.references[referred:] {
-			d.references[referred+i].part = v
-		}
-		return found
-	}
-	d.lostPart = d.lostPart || found.internal || found.doubtful
-	if found.doubtful && !found.internal { // other streams may not know of the doubt
-		d.withholdParts(v)
-	}
-	d.shown.forget(noted)
-	d.references = d.references[:referred]
-	d.cuts = append(d.cuts, v)
-	return findings{hasThought: found.hasThought, prompts: found.prompts}
-}
-
 // ofElement returns the place of an element of a list.
 func (p place) ofElement() place {
 	switch p {
@@ -103,13 +43,18 @@ var (
 	kwargsMembers = []string{"additional_kwargs"}
 	parsedMembers = []string{"parsed"} // langchain_openai/chat_models/base.py
 	callArguments = []string{"args", "arguments", "input"}
+	// argumentMembers are those of callArguments that LangChain's calls have. callTypes are the types of other calls.
+	argumentMembers = callArguments[:1]
+	callTypes       = []string{"tool_use", "tool_call", "tool_call_chunk", "function_call"}
+	// questionLists are the members that list the questions of a task, a state or an update.
+	questionLists = []string{"interrupts", interruptKey}
 )
 
 // placeOfMember returns the place of a member of an object.
-func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, value strictjson.Value) place {
+func (e *examination) placeOfMember(v strictjson.Value, is traits, at place, name, value strictjson.Value) place {
 	isSpoken := is.isMessage && !is.isInstruction && (is.isResponse || is.isOfUser)
 	switch text := name.Text(); {
-	case at == inData, value == d.toolOutput, v == d.toolInput && !isInjected(name, value):
+	case at == inData, value == e.toolOutput, v == e.toolInput && !isInjected(name, value):
 		return inData
 	case at == inNodes && !name.Is(interruptKey):
 		return inState
@@ -119,7 +64,7 @@ func (d *decoder) placeOfMember(v strictjson.Value, is traits, at place, name, v
 		return inBody
 	case isSpoken && lenient.MatchesAny(text, kwargsMembers):
 		return inKwargs
-	case at == inState && (name.Is("messages") || name.Is(interfaceKey)) && (value.Kind() == strictjson.Array || overwriteContent(value).Exists()), at == inMessages && value == overwriteContent(v):
+	case at == inState && name.Is("messages") && (value.Kind() == strictjson.Array || overwriteContent(value).Exists()), at == inMessages && value == overwriteContent(v):
 		return inMessages
 	case at == inState && !name.Is(interruptKey):
 		return inPart
@@ -153,7 +98,8 @@ func isInjected(name, value strictjson.Value) bool {
 // writesState reports whether the output of a tool contains a message or a Command.
 func writesState(output strictjson.Value) bool {
 	for _, one := range append(elementsOf(output), output) {
-		if mayBeMessage(one) || one.Get("tool_call_id").Exists() || one.Get("update").Exists() {
+		isMessage := one.Get("content").Exists() && one.Get("id").Exists()
+		if isMessage || one.Get("tool_call_id").Exists() || one.Get("update").Exists() {
 			return true
 		}
 	}

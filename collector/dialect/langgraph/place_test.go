@@ -101,11 +101,3 @@ func TestBesideInstructions(t *testing.T) {
 		t.Errorf("an excluded call leaves:\n%s", out)
 	}
 }
-
-// TestResultInArguments has a model write the result of a withheld call into arguments: what works within the call still stays in.
-func TestResultInArguments(t *testing.T) {
-	hide := sent{"updates", `{"internal_x":{"messages":[{"type":"ai","id":"m9","content":"","tool_calls":[{"name":"task","args":{},"id":"cX","type":"tool_call"}]}]}}`}
-	write := sent{"updates", `{"model":{"messages":[{"type":"ai","id":"m1","content":"","tool_calls":[{"name":"f","args":{"type":"tool","tool_call_id":"cX","content":"x"},"id":"c1"}]}]}}`}
-	piece := sent{"messages|tools:1", `[{"type":"AIMessageChunk","id":"m2","content":"secret"},{"langgraph_node":"model","langgraph_checkpoint_ns":"tools:1|model:2"}]`}
-	checkStaysIn(t, []filter.Settings{client, public}, hide, write, piece)
-}

@@ -5,22 +5,23 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
 // knowledge is what decoders know about a thread. It passes to the streams of the thread that begin after theirs have ended.
 type knowledge struct {
 	runs     []keptRun // the last ones, newest first; at most maxKeptRuns
-	history  shownSet  // if it misses something: what was shown
-	version  int       // how many streams have ended
 	reported reportedMessages
 }
 
 // keptRun is what a decoder knows about a run that no other stream has continued.
 type keptRun struct {
-	run     string // uuidKey
-	state   runState
-	secrecy secrecy
+	run      string // uuidKey
+	state    runState
+	sent     sentFrames
+	thoughts wire.Set[string] // see examination
 }
 
 // maxKeptRuns limits the runs of a thread that are kept. Their streams may end in another order than the runs.
@@ -37,13 +38,12 @@ func (k *knowledge) take(run string) (known keptRun, isKept bool) {
 	return known, true
 }
 
-// add adds a run, in place of what another stream knew about it, except the messages that it has shown.
+// add adds a run, in place of what another stream knew about it.
 func (k *knowledge) add(known keptRun) {
-	earlier, _ := k.take(known.run)
-	if known.run == "" || known.state.size()+known.secrecy.size() > maxSecrecySize {
+	k.take(known.run)
+	if known.run == "" || known.size() > maxStateSize {
 		return
 	}
-	known.secrecy.shown.addShown(&earlier.secrecy.shown)
 	k.runs = slices.Insert(k.runs, 0, known)
 	k.runs = k.runs[:min(len(k.runs), maxKeptRuns)]
 }
@@ -83,6 +83,38 @@ func (r reportedMessages) isEarlier(id, run string) bool {
 	return is && run != "" && by != maphash.String(seed, uuidKey(run))
 }
 
+// sentFrames holds hashes of the last frames with an ID, at most 2*maxFrames. A client that reconnects may ask for frames that it did not
+// get. To a stream that joins a run, the server may send the last frames twice, with their IDs: what the run sent while the server was sending
+// what it had stored.
+//
+// Source: langgraph_runtime_inmem/ops.py, Runs.Stream.join.
+type sentFrames struct{ recent, older map[uint64]struct{} }
+
+const maxFrames = 1024
+
+// add adds a frame, and reports whether it was new.
+func (s *sentFrames) add(hash uint64) bool {
+	_, isRecent := s.recent[hash]
+	if _, isOlder := s.older[hash]; isRecent || isOlder {
+		return false
+	}
+	if s.recent == nil || len(s.recent) >= maxFrames {
+		s.recent, s.older = make(map[uint64]struct{}), s.recent
+	}
+	s.recent[hash] = struct{}{}
+	return true
+}
+
+// isRepeated reports whether this stream, or the one that it continues, already contained a frame.
+func (d *decoder) isRepeated(f dialect.Frame, contentHash uint64) bool {
+	if len(f.ID) == 0 {
+		return false
+	}
+	isNew := d.sent.add(maphash.Bytes(seed, f.ID) ^ contentHash)
+	d.mayRepeat = d.mayRepeat && !isNew
+	return !isNew
+}
+
 // resumption is the state that connects a decoder with other streams of its thread.
 type resumption struct {
 	states    *event.States // nil if the stream has no thread
@@ -90,7 +122,6 @@ type resumption struct {
 	joined    string        // uuidKey of the run that the request joins, or ""
 	begun     bool          // a frame was decoded
 	mayRepeat bool          // the frames so far repeat those of the stream that is continued
-	version   int           // of the knowledge that was taken over
 	reported  reportedMessages
 }
 
@@ -113,17 +144,13 @@ func (d *decoder) takeOver() {
 		if k == nil {
 			return nil
 		}
-		d.reported, d.version = maps.Clone(k.reported), k.version
+		d.reported = maps.Clone(k.reported)
 		if known, isKept := k.take(d.joined); isKept {
-			d.secrecy.takeOver(&known.secrecy)
-			d.runState, d.mayRepeat = known.state, true
+			d.runState, d.sent, d.thoughts, d.mayRepeat = known.state, known.sent, known.thoughts, true
 			d.started = false // the new stream reports a start of its own
-		} else {
-			d.shown.continueThread(&k.history)
 		}
 		return k
 	})
-	d.joinOpenWork()
 }
 
 // Close keeps what the decoder knows for later streams of the thread.
@@ -136,38 +163,37 @@ func (d *decoder) Close() {
 		if k == nil {
 			k = new(knowledge)
 		}
-		if k.version == d.version { // no other stream has ended since this one began
-			k.history = shownSet{}
-		}
-		if d.shown.missed != missedNothing || k.history.missed != missedNothing {
-			k.history.addShown(&d.shown)
-		}
 		d.reported.merge(k.reported)
 		k.reported = d.reported
-		k.add(d.kept())
-		k.version++
+		k.add(keptRun{uuidKey(d.run), d.runState, d.sent, d.thoughts})
 		return k
 	})
-	d.states, d.reported, d.runState, d.secrecy = nil, nil, runState{}, secrecy{}
+	d.states, d.reported, d.runState, d.sent, d.thoughts = nil, nil, runState{}, sentFrames{}, wire.Set[string]{}
 }
 
 // Size returns the approximate size in bytes.
 func (k *knowledge) Size() int {
 	const ofReported = 40
-	n := k.history.size() + ofReported*len(k.reported)
+	n := ofReported * len(k.reported)
 	for i := range k.runs {
-		n += k.runs[i].state.size() + k.runs[i].secrecy.size()
+		n += k.runs[i].size()
 	}
 	return n
 }
 
-// maxStateSize limits what is kept of a run to report nothing twice, in bytes.
+// maxStateSize limits what is kept of a run, in bytes.
 const maxStateSize = 128 << 10
+
+// size returns the approximate size in bytes.
+func (r *keptRun) size() int {
+	const ofFrame, ofThought = 16, 64
+	return r.state.size() + ofFrame*(len(r.sent.recent)+len(r.sent.older)) + ofThought*r.thoughts.Len()
+}
 
 // size returns the approximate size of a run's state, in bytes.
 func (s *runState) size() int {
 	const ofID, ofEntry = 16, 512
-	n := ofID*len(s.seen) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.leftCalls)+len(s.taskCall)+len(s.resumedCalls)+len(s.origins)+len(s.offers)+len(s.running)+len(s.tasks)+len(s.idle)+s.shownWork.Len()) + s.internalState.size() + s.invoked.size()
+	n := ofID*len(s.seen) + ofEntry*(len(s.open)+len(s.announced)+len(s.unmetered)+len(s.calls)+len(s.taskCall)+len(s.resumedCalls)+len(s.origins)+len(s.offers)+len(s.running)+len(s.tasks)+len(s.idle)) + s.invoked.size()
 	for namespace, sc := range s.scopes {
 		n += len(namespace) + ofEntry*(1+len(sc.returned))
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // speaks is an update of a graph in which a model speaks.
@@ -79,35 +78,5 @@ func TestMessageAfterGraphs(t *testing.T) {
 	got := strings.Join(facts(nil, speaks("two:U|1", "b", "1"), speaks("two:U", "a", "2"), own), "\n")
 	if strings.Count(got, `agent="b" branch="two:U|1"`) != 2 {
 		t.Errorf("the message is not of the agent:\n%s", got)
-	}
-}
-
-// TestWorkInSecondGraph runs a second graph in a task of an internal node, in one of a withheld call, and beside the graph of an internal
-// agent.
-func TestWorkInSecondGraph(t *testing.T) {
-	both := []filter.Settings{client, public}
-	answer := func(namespace, agent string) sent {
-		return sent{"updates|" + namespace, `{"model":{"messages":[` + strings.Replace(by(agent, "run-2", "secret"), "run-2", "run-"+agent, 1) + `]}}`}
-	}
-	withheld := task("U", "tools", callX)
-	for _, stream := range [][]sent{
-		{answer("internal_n:U|1", "b")},
-		{answer("a:T|internal_n:U|1|x:V", "b")},
-		{asking("internal_x", "mX", callX), withheld, answer("tools:U|1", "b")},
-		{asking("internal_x", "mX", callX), answer("tools:U|1", "b")},
-		{asking("internal_x", "mX", callX), withheld, answer("tools:U|1|x:V", "b")},
-		{at("critic:U|1", "critic:U|1|model:V", ofCritic), answer("critic:U|1", "b")},
-	} {
-		checkStaysIn(t, both, stream...)
-	}
-	for _, stream := range [][]sent{
-		{at("critic:U", "critic:U|model:V", ofCritic), answer("critic:U|1", "b")},
-		{at("critic:U|1", "critic:U|1|model:V", ofCritic), answer("critic:U", "b")},
-		{bothAsked[0], bothAsked[1], task("U", "tools", callV), answer("tools:U|1", "b")},
-		{bothAsked[0], bothAsked[1], {"messages|tools:U|1", `[{"type":"ai","id":"m6","content":""},{"langgraph_node":"model","langgraph_checkpoint_ns":"tools:U|1|model:9","lc_agent_name":"writer"}]`}, answer("tools:U|1", "writer")},
-	} {
-		if out := leaving(client, stream...); !strings.Contains(out, "secret") {
-			t.Errorf("of %v only this leaves: %s", stream, out)
-		}
 	}
 }

@@ -2,24 +2,13 @@ package langgraph
 
 import (
 	"bytes"
-
-	"github.com/delegraph/delegraph/collector/dialect"
+	"strings"
 )
 
 // splitEvent returns the stream mode and the namespace of an event name.
 func splitEvent(name []byte) (mode string, namespace []byte) {
 	head, rest, _ := bytes.Cut(name, []byte("|"))
 	return string(head), rest
-}
-
-// anySegment reports whether a segment of an event name or a namespace matches.
-func anySegment(name []byte, matches func([]byte) bool) bool {
-	for segment := range bytes.SplitSeq(name, []byte("|")) {
-		if matches(segment) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxNamespace limits a namespace that is remembered, in bytes. LangGraph's have about 50 for each graph.
@@ -46,15 +35,6 @@ func splitGraph(namespace []byte) (outer, own []byte) {
 	return outer, own
 }
 
-// cutTask splits a namespace after its first task and, if one follows, the number of the graph that the task runs.
-func cutTask(namespace []byte) (segment, inner []byte) {
-	segment, inner, _ = bytes.Cut(namespace, []byte("|"))
-	if next, rest, _ := bytes.Cut(inner, []byte("|")); isCounter(next) {
-		inner = rest
-	}
-	return segment, inner
-}
-
 func isCounter[T []byte | string](segment T) bool {
 	for i := range len(segment) {
 		if segment[i] < '0' || segment[i] > '9' {
@@ -64,11 +44,9 @@ func isCounter[T []byte | string](segment T) bool {
 	return len(segment) > 0
 }
 
-// splitSegment returns the node and the task of a namespace's segment.
-func splitSegment(segment []byte) (node []byte, task string) {
-	node, id, found := bytes.Cut(segment, []byte(":"))
-	if !found {
-		id = segment
-	}
-	return node, dialect.Name(string(id))
+// isWithinGraph reports whether a graph is another one, or works within a task of it.
+func isWithinGraph(graph, of string) bool {
+	inner, isInner := strings.CutPrefix(graph, of+"|")
+	next, _, _ := strings.Cut(inner, "|")
+	return of == "" || graph == of || isInner && !isCounter(next)
 }

@@ -325,7 +325,7 @@ func (d *decoder) readReturned(sc *scope, v strictjson.Value, b *event.Batch) {
 		return
 	}
 	old, called := make(map[string]bool), make(map[string]bool)
-	for _, m := range messagesIn(data.Get("input"), false, 0) {
+	for _, m := range messagesIn(data.Get("input"), 0) {
 		old[m.Get("id").String()] = true
 	}
 	for _, m := range returned {
@@ -356,7 +356,7 @@ func (d *decoder) readResultsIn(v strictjson.Value, b *event.Batch) {
 	if len(d.calls) == 0 {
 		return
 	}
-	for _, m := range messagesIn(v, false, 0) {
+	for _, m := range messagesIn(v, 0) {
 		if c := d.calls.byID(d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
 			d.readResult(c.scope, m, b)
 		}

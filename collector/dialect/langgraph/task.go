@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,4 +92,51 @@ func (sc *scope) noteWork(mode string, b *event.Batch) {
 	if sc.above != nil && (sc.spoke || sc.began) && slices.Contains(stateModes, mode) && b.Task.ID == "" && !hasSpeaker(b) {
 		b.Task.ID = sc.branch
 	}
+}
+
+// taskIn returns the task whose beginning or end a frame shows, or nothing.
+func taskIn(mode string, v strictjson.Value) (task strictjson.Value) {
+	switch mode {
+	case modeTasks:
+		return v
+	case modeDebug:
+		return v.Get("payload")
+	}
+	return task
+}
+
+// isCalled reports whether another task of the graph called a task. Its input is the arguments: a list and an object.
+//
+// Source: langgraph/pregel/_algo.py, prepare_push_task_functional.
+func isCalled(task strictjson.Value) bool {
+	args, named := tuple(task.Get("input"))
+	return args.Kind() == strictjson.Array && named.Kind() == strictjson.Object && slices.ContainsFunc(elementsOf(task.Get("triggers")), func(t strictjson.Value) bool { return t.Is("__pregel_push") })
+}
+
+// executedBy returns the calls that a task executes. Its input is a call (alone, in an envelope or in a list) or a state
+// whose last message has the calls. A state is certain only in the node that executes tools, because other nodes get
+// states too.
+//
+// Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input; langchain/dist/agents/nodes/ToolNode.js (lg_tool_call).
+func executedBy(task strictjson.Value) (calls []strictjson.Value, isCertain bool) {
+	input := task.Get("input")
+	if c := input.First("tool_call", "lg_tool_call"); c.Exists() {
+		return []strictjson.Value{c}, true
+	}
+	for _, one := range append(elementsOf(input), input) {
+		if one.Get("args").Exists() && one.Get("id").Exists() {
+			calls = append(calls, one)
+		}
+	}
+	if len(calls) > 0 {
+		return calls, true
+	}
+	if isHook(task.Get("name").String()) { // it gets the state too, and may answer a call, but executes none
+		return nil, false
+	}
+	var last strictjson.Value
+	for message := range cmp.Or(input.Get("messages"), input).Elements() {
+		last = message
+	}
+	return elementsOf(last.Get("tool_calls")), last.Exists() && task.Get("name").Is(toolNode)
 }

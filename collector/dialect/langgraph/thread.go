@@ -15,10 +15,10 @@ import (
 //
 // Source: langgraph/_internal/_config.py, recast_checkpoint_ns; langgraph/pregel/main.py, Pregel._defaults.
 type invocations struct {
-	tasks    []string          // the namespaces of tasks that tasks show to have started and not to have returned; at most maxScopes
-	restored map[string]bool   // namespaces with the IDs that were restored, and whether a frame has named an agent that is not internal; at most maxScopes
-	last     map[string]*scope // the last invocation, by the namespace without IDs; at most maxScopes
-	counts   map[string]int    // by the namespace without IDs; at most maxScopes
+	tasks    []string            // the namespaces of tasks that tasks show to have started and not to have returned; at most maxScopes
+	restored map[string]struct{} // namespaces with the IDs that were restored; at most maxScopes
+	last     map[string]*scope   // the last invocation, by the namespace without IDs; at most maxScopes
+	counts   map[string]int      // by the namespace without IDs; at most maxScopes
 }
 
 // size returns the approximate size in bytes.
@@ -42,7 +42,14 @@ func withoutTask(segment []byte) bool {
 	return len(segment) > 0 && bytes.IndexByte(segment, ':') < 0 && !isCounter(segment)
 }
 
-func lacksTask(namespace []byte) bool { return anySegment(namespace, withoutTask) }
+func lacksTask(namespace []byte) bool {
+	for segment := range bytes.SplitSeq(namespace, []byte("|")) {
+		if withoutTask(segment) {
+			return true
+		}
+	}
+	return false
+}
 
 // nodesOf returns a namespace without IDs and numbers.
 func nodesOf(namespace string) string {
@@ -123,14 +130,14 @@ func cutNode(namespace string) (segment, rest string, found bool) {
 }
 
 // note records that a namespace has IDs that were restored.
-func (t *invocations) note(namespace []byte, isNamed bool) {
-	if was, known := t.restored[string(namespace)]; known && (was || !isNamed) || !known && len(t.restored) >= maxScopes {
+func (t *invocations) note(namespace []byte) {
+	if len(t.restored) >= maxScopes {
 		return
 	}
 	if t.restored == nil {
-		t.restored = make(map[string]bool)
+		t.restored = make(map[string]struct{})
 	}
-	t.restored[string(namespace)] = isNamed
+	t.restored[string(namespace)] = struct{}{}
 }
 
 // trackOpen records the start or the end of a task.
@@ -148,31 +155,29 @@ func (t *invocations) trackOpen(graph []byte, task strictjson.Value) {
 	}
 }
 
-// restoreName returns the event name of a frame with the IDs of the tasks that its namespace lacks.
-func (d *decoder) restoreName(name []byte, v strictjson.Value) []byte {
+// splitName returns the stream mode and the namespace of the event name of a frame, with the IDs of the tasks that the namespace lacks.
+func (d *decoder) splitName(name []byte, v strictjson.Value) (mode string, namespace []byte) {
 	mode, stated := splitEvent(name)
 	var within []byte
 	if mode == modeMessages {
 		within = metadataOf(mode, v).Get(taskMember).Text()
 	}
-	namespace := d.invoked.restore(stated, within)
-	if d.stated = stated; !bytes.Equal(namespace, stated) {
-		d.invoked.note(namespace, false)
-		name = slices.Concat([]byte(mode), []byte("|"), namespace)
+	if namespace = d.invoked.restore(stated, within); !bytes.Equal(namespace, stated) {
+		d.invoked.note(namespace)
 	}
-	return name
+	return mode, namespace
 }
 
 // taskMember is the member of metadata with the namespace of the task of the run's own graph.
 const taskMember = "checkpoint_ns"
 
-// placeIn is namespaceIn with the IDs of the tasks that the namespace lacks.
+// placeIn returns the namespace of a node in LangGraph's metadata, with the IDs of the tasks that it lacks, or nothing.
 func (d *decoder) placeIn(metadata strictjson.Value) []byte {
-	stated := namespaceIn(metadata)
+	stated := metadata.First("langgraph_checkpoint_ns", taskMember).Text()
 	place := d.invoked.restore(stated, metadata.Get(taskMember).Text())
 	if !bytes.Equal(place, stated) {
 		graph, _ := splitLast(place)
-		d.invoked.note(graph, false)
+		d.invoked.note(graph)
 	}
 	return place
 }

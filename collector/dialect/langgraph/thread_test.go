@@ -3,8 +3,6 @@ package langgraph
 import (
 	"strings"
 	"testing"
-
-	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
 // ofThread is a piece of a message from a graph with a checkpointer of its own, which an agent works in. task is the task around it.
@@ -16,11 +14,6 @@ func ofThread(id, text, task, agent string) sent {
 // startedBy is the start of a task of an agent in a graph.
 func startedBy(graph, id, agent string) sent {
 	return sent{"tasks" + graph, `{"id":"` + id + `","name":"model","input":{},"triggers":[],"metadata":{"lc_agent_name":"` + agent + `"}}`}
-}
-
-// returnedIn is the end of a task of a model in a graph, with data of its node.
-func returnedIn(graph, id, text string) sent {
-	return sent{"tasks" + graph, `{"id":"` + id + `","name":"model","error":null,"result":{"note":"` + text + `"},"interrupts":[]}`}
 }
 
 // executing and executed are the start and the end of a task that executes a call.
@@ -91,39 +84,6 @@ func TestInvocationsOfThread(t *testing.T) {
 				t.Errorf("%s: there is no %s in\n%s", c.name, want, got)
 				break
 			}
-		}
-	}
-}
-
-// TestInternalInThread has an internal agent work in a namespace without IDs, in which others work too.
-func TestInternalInThread(t *testing.T) {
-	both := []filter.Settings{client, public}
-	internal := []sent{asksTools("c1"), executing("T", "c1"), startedBy("|tools", "1", "internal_a"), ofThread("1", "x", "T", "internal_a"), executed("T", "c1")}
-	visible := []sent{asksTools("c2"), executing("U", "c2"), startedBy("|tools", "2", "b")}
-	after := func(before []sent, more ...sent) []sent { return append(append([]sent{}, before...), more...) }
-	state := sent{"values|tools", `{"messages":[],"note":"secret"}`}
-	for name, stream := range map[string][]sent{
-		"its message":              after(visible, ofThread("1", "secret", "T", "internal_a")),
-		"its task":                 after(after(visible, internal[:4]...), returnedIn("|tools", "1", "secret")),
-		"its other graph":          after(internal[:4], sent{"tasks|tools|x:V", `{"id":"9","name":"n","error":null,"result":{"note":"secret"},"interrupts":[]}`}),
-		"before another name":      after(internal, visible[0], visible[1], returnedIn("|tools", "2", "secret")),
-		"without tasks":            {asksTools("c1"), ofThread("1", "x", "T", "internal_a"), ofThread("2", "x", "U", "b"), {"updates|tools", `{"n":{"note":"secret"}}`}},
-		"several tasks":            after(internal[:4], visible[1], ofThread("2", "x", "U", "b"), returnedIn("|tools", "1", "secret")),
-		"a state":                  after(internal, after(visible, state)...),
-		"a checkpoint":             after(internal, after(visible, sent{"checkpoints|tools", `{"values":{"note":"secret"},"metadata":{},"next":[],"tasks":[]}`})...),
-		"the input of a task":      after(internal, after(visible, sent{"tasks|tools", `{"id":"3","name":"model","input":{"note":"secret"},"triggers":[],"metadata":{"lc_agent_name":"b"}}`})...),
-		"a call that was withheld": {asksTools("c1"), {"updates|tools", `{"n":{"note":"x"}}`}, answers("c1"), asking("internal_x", "mX", callX), {"updates|tools", `{"n":{"note":"secret"}}`}},
-		"an unreadable start":      after(internal, visible[0], visible[1], sent{"tasks", `{`}, visible[2], returnedIn("|tools", "2", "secret")),
-	} {
-		t.Run(name, func(t *testing.T) { checkStaysIn(t, both, stream...) })
-	}
-	for name, stream := range map[string][]sent{
-		"its message": {ofThread("1", "x", "T", "internal_a"), ofThread("2", "secret", "U", "b")},
-		"its task":    after(internal, after(visible, returnedIn("|tools", "2", "secret"))...),
-		"its own":     after(visible, state),
-	} {
-		if out := leaving(client, stream...); !strings.Contains(out, "secret") {
-			t.Errorf("%s of a visible agent does not leave: %s", name, out)
 		}
 	}
 }

@@ -60,6 +60,29 @@ func returnedMessages(v strictjson.Value) (messages []strictjson.Value) {
 	return messages
 }
 
+// messagesIn returns the messages in a value.
+func messagesIn(v strictjson.Value, depth int) (all []strictjson.Value) {
+	switch {
+	case depth > maxScan:
+		return nil
+	case v.Get("content").Exists() && v.First("id", "type", "role").Exists():
+		return []strictjson.Value{v}
+	}
+	for name, member := range v.Members() {
+		if slices.ContainsFunc(savedMembers, name.Is) && member.Get("content").Exists() {
+			all = append(all, member)
+		} else {
+			all = append(all, messagesIn(member, depth+1)...)
+		}
+	}
+	for element := range v.Elements() {
+		all = append(all, messagesIn(element, depth+1)...)
+	}
+	return all
+}
+
+func elementsOf(v strictjson.Value) []strictjson.Value { return slices.Collect(v.Elements()) }
+
 // overwriteContent returns the content of an Overwrite. The result does not exist if v is not an Overwrite.
 func overwriteContent(v strictjson.Value) strictjson.Value {
 	if v.Get("content").Exists() {

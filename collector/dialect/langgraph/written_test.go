@@ -30,7 +30,7 @@ func TestWrittenForms(t *testing.T) {
 		for _, role := range []string{"human", "system", "remove"} {
 			checkStaysIn(t, []filter.Settings{public}, sent{"updates", write(`{"type":"` + role + `","id":"h","content":"secret"}`)})
 		}
-		checkStaysIn(t, []filter.Settings{public}, sent{"updates", write(`{"type":"tool","id":"t","tool_call_id":"c","content":"secret"}`)}, sent{"updates", write(by("internal_x", "m", "secret"))})
+		checkStaysIn(t, []filter.Settings{public}, sent{"updates", write(`{"type":"tool","id":"t","tool_call_id":"c","content":"secret"}`)})
 	}
 }
 
