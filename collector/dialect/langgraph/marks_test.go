@@ -55,6 +55,7 @@ func TestInternalNames(t *testing.T) {
 		{"messages", `[{"type":"AIMessageChunk","id":"lc_run--1","content":"","tool_call_chunks":[{"name":null,"args":"","id":null,"index":0}]},{` + place + `}]`},
 		{"messages/metadata", `{"lc_run--2":{"metadata":{` + place + `}}}`}, {"messages/partial", `[` + answer + `]`}, {"messages/complete", `[` + answer + `]`},
 		{"tasks", `{"id":"1","name":"internal_x","input":{"messages":[` + userAsks + `]},"triggers":[]}`}, {"updates", `{"internal_x":{"messages":[` + asks + `]}}`},
+		{"values|internal_x:1", `{"messages":[` + answer + `]}`}, {"updates|tools:1|Internal_y:2", `{"model":{"messages":[` + answer + `]}}`}, {"custom|internal_x:1", `{"progress":0}`},
 		ofEvents("on_tool_start", "internal_search", `{"input":{}}`, `,"run_id":"r1","parent_ids":["r0"]`), {"custom", `{"progress":1}`}, {"updates", `{"tools":{"messages":[` + result + `]}}`},
 		ofEvents("on_tool_error", "internal_search", `{"error":`+failed+`,"tool_call_id":"c2"}`, ""), {"updates", `{"internal_x":{"messages":[` + answer + `],"active_agent":"internal_agent"}}`},
 		{"tasks", `{"id":"1","name":"internal_x","error":` + failed + `,"result":{},"interrupts":[{"id":"i1","value":"Sure?"}]}`}, {"updates", `{"__interrupt__":[{"id":"i1","value":"Sure?","ns":["internal_x:1"]}]}`},
