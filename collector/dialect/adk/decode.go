@@ -29,8 +29,8 @@ type decoder struct {
 	transferTarget      string               // target of the last transfer until it speaks
 	lastWholeID         uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls         wire.Set[remoteCall] // calls of remote agents
-	calls               wire.Continuations
-	workflows           wire.Set[string] // names of resumable workflows
+	calls               wire.Continuations   // those of withheld events
+	workflows           wire.Set[string]     // names of resumable workflows
 	history             eventHistory
 }
 
@@ -124,7 +124,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	d.parts = appendParts(d.parts, fr.partList)
 	defer func() { clear(d.parts) }() // they would keep a large frame in memory until the next one
 	fr.parts = d.parts
-	d.applyRemote(fr, b)
+	fr.applyRemote(b)
 	b.Type = fr.typeOf(b.Type == typeWrapped)
 	switch {
 	case isSummary, fr.isRepeat:

@@ -34,7 +34,7 @@ func readRemote(b *event.Batch, custom strictjson.Value, isUser bool) (r remoteA
 
 // applyRemote withholds the parts that are a remote agent's thoughts, and those that are its error. The filter removes the
 // agent's mark of a thought, so the thought would leave as an answer.
-func (d *decoder) applyRemote(f *frame, b *event.Batch) {
+func (f *frame) applyRemote(b *event.Batch) {
 	f.otherRole = f.otherRole || f.remote.Failure != event.NoFailure
 	b.HasThoughts = b.HasThoughts || f.remote.thoughts.Any()
 	i := 0
@@ -71,3 +71,9 @@ func (d *decoder) repeatsRemoteCall(id string, fr *frame, b *event.Batch) bool {
 
 // remoteCall is a call in an answer of a remote agent.
 type remoteCall struct{ place, id string }
+
+// isSummary reports whether an event is a summary of the session (see wire.IsSummary). JavaScript's servers send it, also as the event of a
+// remote agent.
+//
+// Source: dist/esm/agents/processors/context_compactor_request_processor.js of @google/adk 2.0.
+func (f *frame) isSummary() bool { return wire.MayBeTrue(f.compacted) || f.remote.IsSummary }
