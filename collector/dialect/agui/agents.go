@@ -2,6 +2,7 @@ package agui
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -76,23 +77,14 @@ type step struct {
 	owner, name string
 	id, parent  string // set if the producer says how steps are nested
 	agent       agent
-	isInternal  bool // what begins in it is withheld
 	hasFailed   bool
 }
 
 // steps holds the open steps, and the number of steps that were started.
 type steps struct {
-	open           []step
-	within         map[string]int // the number of open steps by their parent
-	started        int
-	ordinary       wire.Set[string] // names of ordinary steps
-	missedInternal bool             // an internal step is not in open
-
-	// workedInternally is set after work of an internal agent or step, until something begins that leaves.
-	workedInternally bool
-	endedInternally  bool // likewise, after the end of an internal step: adapters ask the question of a node after its step, or those around it
-
-	failedInternally bool // an internal node has failed
+	open    []step
+	within  map[string]int // the number of open steps by their parent
+	started int
 }
 
 // index returns the index of an owner's open step with a name and an id. If no step has the id, it returns the
@@ -139,7 +131,6 @@ func (s *steps) current(owner string) (agent, bool) {
 // begin adds an open step.
 func (s *steps) begin(begun step) {
 	if len(s.open) >= maxOpen {
-		s.missedInternal = s.missedInternal || begun.isInternal
 		return
 	}
 	s.open = append(s.open, begun)
@@ -156,17 +147,6 @@ func (s *steps) end(i int) {
 		delete(s.within, parent)
 	}
 	s.open = slices.Delete(s.open, i, i+1)
-}
-
-// areInternal reports whether any of an owner's open steps is internal, and whether all are that are not stated to be around others.
-func (s *steps) areInternal(owner string) (anyOne, all bool) {
-	all = true
-	for i := range s.open {
-		if open := &s.open[i]; open.owner == owner {
-			anyOne, all = anyOne || open.isInternal, all && (open.isInternal || s.isAround(open))
-		}
-	}
-	return anyOne, anyOne && all
 }
 
 // isAround reports whether an open step is stated to be around other open steps.
@@ -224,9 +204,7 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	nesting := attribution(v)
 	begun := step{owner: owner, name: name, id: d.name(nesting.Get("step_id")), parent: d.name(nesting.Get("parent_step_id"))}
-	begun.isInternal = d.filtered || d.isInternalStep(v)
 	if same := d.steps.byID(begun.id); same != nil && same.owner == owner && same.name == name {
-		same.isInternal = same.isInternal || begun.isInternal
 		same.agent.apply(b)
 		return
 	}
@@ -239,10 +217,6 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 	}
 	if above := d.steps.byID(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
-		begun.isInternal = begun.isInternal || above.isInternal
-	}
-	if !begun.isInternal && !d.startWithheld {
-		d.steps.ordinary.Add(name)
 	}
 	d.steps.begin(begun)
 	begun.agent.apply(b)
@@ -259,8 +233,6 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	if end := b.Add(event.KindAgentEnded); d.steps.open[i].hasFailed {
 		end.Error = event.AgentError
 	}
-	d.steps.workedInternally = d.steps.workedInternally || d.steps.open[i].isInternal
-	d.steps.endedInternally = d.steps.endedInternally || d.steps.open[i].isInternal
 	d.steps.end(i)
 }
 
@@ -289,6 +261,35 @@ func agentStep(name string, attribution strictjson.Value) (agent string, is bool
 	return agent, is && kind == agentNode && agent != "" && agent != user
 }
 
+// Strands' adapter names the step of a node TYPE:NODE.
+//
+// Source: _multiagent_step_name in ag_ui_strands/agent.py of ag-ui-strands 1.0.2.
+const (
+	agentNode = "agent"      // an agent
+	groupNode = "multiagent" // a graph or swarm within the graph
+)
+
+// nodeOf returns the type and the node that the name of a step states. isNode is false if the step is of another framework.
+func nodeOf(step string) (kind, node string, isNode bool) {
+	kind, node, isNode = strings.Cut(step, ":")
+	return kind, node, isNode && lenient.MatchesAny([]byte(kind), []string{agentNode, groupNode})
+}
+
+// noteNode reads from an event of Strands which node has failed: the end of its step does not say so.
+func (d *decoder) noteNode(custom strictjson.Value) {
+	value := custom.Get("value")
+	if !custom.Get("name").Is("MultiAgentNodeStatus") || !value.Get("status").Is("failed") {
+		return
+	}
+	failed := d.name(value.Get("node_id"))
+	for i := range d.steps.open {
+		open := &d.steps.open[i]
+		if _, node, isNode := nodeOf(open.name); isNode && node == failed {
+			open.hasFailed = true
+		}
+	}
+}
+
 // attribution returns the place of a step in the tree of steps, as CrewAI's adapter states it.
 func attribution(v strictjson.Value) strictjson.Value { return v.Get("rawEvent").Get("attribution") }
 
@@ -304,15 +305,8 @@ func (d *decoder) subagentStarted(v strictjson.Value, b *event.Batch) {
 		open.announced = true
 	}
 	known := d.delegateOf(begun.within, begun.name)
-	d.listed.know(begun.within)
 	if known != nil {
 		begun = known.delegate
-	}
-	switch {
-	case d.startWithheld && begun.within != "":
-		d.hideAnswer(begun.within)
-	case d.startWithheld:
-		d.hideAnswersTo(around)
 	}
 	if id == "" {
 		return

@@ -110,6 +110,5 @@ func copilotRequest(r dialect.Request) (method string, input strictjson.Value) {
 
 // New starts a stream. It may hold several runs, one after the other.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{ownName: s.ConfiguredAgent, configured: s.ConfiguredAgent, wholeCalls: s.WholeCalls, shared: s.InBackground,
-		asked: askedCalls{again: wire.NewSharedSet(s, "agui request")}, values: wire.WithheldTexts{MinLine: minValue}, copies: copies{texts: wire.WithheldTexts{MinLine: minCopy}}, answers: copies{texts: wire.WithheldTexts{AreAnswers: true}}}
+	return &decoder{ownName: s.ConfiguredAgent, configured: s.ConfiguredAgent, wholeCalls: s.WholeCalls, shared: s.InBackground}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -16,25 +15,15 @@ type call struct {
 	id, tool  string
 	owner     string // the owner of its start; parallel agents may use the same ids
 	caller    agent
-	ownAgent  string // the name of the run's own agent when it began
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
 	turn      int    // see turn
 	workEnded bool   // the delegate has ended, and the result is still to come
 	args      []byte // arguments received so far, if they are read
-	lacksArgs bool   // args lacks pieces that were not read
 	hasArgs   bool   // a transfer's or delegation's arguments are known as a whole
-	argsEnded bool   // the frame that ends them was read
-	isChunked bool   // no frame ends them
-	hidesArgs bool   // args lacks pieces that were withheld alone, see withholdPiece
-	isHidden  bool   // a frame of it was withheld
-	mayBeOver bool   // an unreadable frame may have been its result
 	isListed  bool   // a snapshot has its result, which was withheld or not reported
 	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
-
-	target        string // the agent that the arguments of a transfer or delegation name, or ""
-	mayBeInternal bool   // that agent is, or may be, internal
-	areArgsCopied bool   // decoder.copies has the arguments as they are now
+	target    string // the agent that the arguments of a transfer or delegation name, or ""
 }
 
 // Limits of the arguments of a call. Arguments beyond them are not read.
@@ -43,18 +32,12 @@ const (
 	maxArgsDepth = 32       // in levels of nesting
 )
 
-// appendArgs keeps a piece of the arguments of a transfer or delegation, of a withheld call, and of a call that is not reported yet.
+// appendArgs keeps a piece of the arguments of a transfer or delegation, and of a call that is not reported yet.
 func (c *call) appendArgs(piece []byte) {
-	switch {
-	case len(piece) == 0 || len(c.args) > maxArgs:
-		return
-	case c.unstated || c.isHidden || c.namesAgent():
+	if len(piece) > 0 && len(c.args) <= maxArgs && (c.unstated || c.namesAgent()) {
 		c.args = append(c.args, piece[:min(len(piece), maxArgs+1-len(c.args))]...)
 		c.readTarget()
-	default:
-		c.lacksArgs = true
 	}
-	c.areArgsCopied = false
 }
 
 // namesAgent reports whether the call is a transfer or delegation.
@@ -78,8 +61,8 @@ func (c *call) state(b *event.Batch) {
 	if args := c.arguments(); args.Exists() {
 		e.SetPayload(args)
 	}
-	if !c.namesAgent() && !c.isHidden {
-		c.args, c.lacksArgs = nil, len(c.args) > 0
+	if !c.namesAgent() {
+		c.args = nil
 	}
 }
 
@@ -94,7 +77,6 @@ func (c *call) readTarget() {
 		args = c.arguments()
 	}
 	c.setTarget(args)
-	c.mayBeInternal = c.mayBeInternal || len(c.args) > maxArgs && mayEncodeInternal(c.args)
 }
 
 // setTarget sets the agent that the arguments of a transfer or delegation name. They do not exist if they are not whole.
@@ -109,7 +91,6 @@ func (c *call) setTarget(args strictjson.Value) {
 	if c.target = dialect.Name(named.String()); c.target == user {
 		c.target = ""
 	}
-	c.mayBeInternal = lenient.IsInternal([]byte(c.target))
 }
 
 // calls holds the open calls, in the order in which they started.
@@ -165,15 +146,12 @@ func (c *calls) end(id, owner string) (ended call) {
 // toolStart starts a call.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), turn: d.turnOf(d.name(v.Get("parentMessageId")))}
-	begun.caller, begun.ownAgent, begun.isChunked = d.callerOf(v, begun.turn), d.ownName, b.Type == typeToolChunk
+	begun.caller = d.callerOf(v, begun.turn)
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	delete(d.answeredBySnapshot, begun.id)
-	d.listed.know(begun.id)
 	if open == nil {
-		d.missCall(&begun)
 		known := d.calls.find(begun.id, begun.owner)
-		d.hideCall(known)
 		if known == nil || !known.unstated {
 			begun.state(b)
 		}
@@ -182,30 +160,19 @@ func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 		}
 		return
 	}
-	d.hideCall(open)
 	if open.unstated = d.wholeCalls; !open.unstated {
 		open.state(b)
 	}
 	open.appendArgs(v.Get("delta").Text()) // only chunks have a delta here
-	d.hideInternalDelegate(open)
 	if open.unstated && b.Type == typeToolChunk {
 		open.state(b) // nothing says where the arguments of chunks end
 	}
-}
-
-// missCall records that a call is not remembered: it may make an internal agent work.
-func (d *decoder) missCall(missed *call) {
-	known := d.calls.find(missed.id, missed.owner)
-	isNew := known == nil || known.tool != missed.tool
-	d.missedTransfer = d.missedTransfer || isNew && missed.tool == wire.TransferTool
-	d.missedDelegation = d.missedDelegation || isNew && delegates[missed.tool].argument != ""
 }
 
 // toolArgs reads a piece of a call's arguments.
 func (d *decoder) toolArgs(v strictjson.Value, b *event.Batch) {
 	if open := d.callOf(v); open != nil {
 		open.caller.apply(b)
-		d.hideCall(open)
 		d.addArgs(open, v.Get("delta"), b)
 	}
 }
@@ -233,7 +200,7 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		open.state(b)
 	}
 	d.startDelegate(open, b)
-	open.argsEnded, open.workEnded = true, delegates[open.tool].endsLate
+	open.workEnded = delegates[open.tool].endsLate
 }
 
 // reportUnended reports the calls of the batch's agent whose arguments have not ended, because its work has. An agent without a
@@ -289,21 +256,18 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	if ended.caller != (agent{}) {
 		ended.caller.apply(b)
 	}
-	d.addWithheldArgs(&ended, b)
 	e := addResult(&ended, id, v, b)
 	d.addTransfer(&ended, wire.HasError(e.Payload()), b)
 }
 
-// addTransfer reports a transfer that did not fail. If the run's own agent made it, the target becomes the run's own agent, unless an internal
-// agent has taken over since the call began: agents may transfer at the same time.
+// addTransfer reports a transfer that did not fail. If the run's own agent made it, the target becomes the run's own agent.
 func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	if failed || ended.target == "" || ended.tool != wire.TransferTool {
 		return
 	}
 	e := b.Add(event.KindTransfer)
 	e.Name, e.ID, e.CallID = ended.target, ended.id, ended.id
-	isBeside := ended.ownAgent != d.ownName && lenient.IsInternal([]byte(d.ownName))
-	if !isBeside && !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
+	if !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
 		d.ownName = ended.target
 	}
 }
@@ -327,7 +291,6 @@ func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 		d.answeredBySnapshot[ended.id] = true
 	}
 	ended.caller.apply(b)
-	d.addWithheldArgs(&ended, b)
 	e := addResult(&ended, ended.id, message, b)
 	if wire.HasError(message) {
 		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))

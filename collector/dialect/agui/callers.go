@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -21,7 +20,7 @@ func (d *decoder) noteTurn(k *kind, v strictjson.Value) {
 	switch {
 	case k.entity == entityMessage && d.name(v.Get("messageId")) != d.turn.message,
 		k.entity == entityThought, k.entity == entityThinking, k.name == typeToolResult,
-		isOfAgno(k, v):
+		k.name == typeRaw && v.Get("source").Is("agno"):
 		d.turn.isOver = true
 	}
 }
@@ -104,32 +103,6 @@ func (d *decoder) namedCaller(v strictjson.Value) (caller agent, isOwn bool) {
 		caller = speaker
 	}
 	return caller, caller.name == d.ownName && (caller.branch == "" || caller.step != "") && d.owner(v) == ""
-}
-
-// namesCaller reports whether a frame, its step or its parent message names an agent other than the run's own.
-func (d *decoder) namesCaller(v strictjson.Value) bool {
-	for _, name := range [...]strictjson.Value{v.Get("name"), v.Get("rawEvent").Get("metadata").Get("lc_agent_name")} {
-		isEvent := name == v.Get("name") && v.Get("type").Is(typeCustom) // the name is not an agent's
-		if len(name.Text()) > 0 && !name.Is(user) && !isEvent {
-			return true
-		}
-	}
-	_, isOwn := d.namedCaller(v)
-	return !isOwn
-}
-
-// mayBeDelegated reports whether a frame that names no agent is, or may be, of an internal agent to which an open call delegates. The
-// message that delegates, and its other calls, are of the agent that delegates.
-func (d *decoder) mayBeDelegated(v strictjson.Value) bool {
-	if d.namesCaller(v) {
-		return false
-	}
-	message := cmp.Or(d.name(v.Get("parentMessageId")), d.name(v.Get("messageId")))
-	isSame := message != "" && message == d.turn.message && !d.turn.isOver
-	isBeside := d.listed.beside.Contains(d.name(v.Get("toolCallId")))
-	return d.missedDelegation || len(d.memberRuns) > 0 || !isBeside && d.listed.mayGoOn() || slices.ContainsFunc(d.calls, func(open call) bool {
-		return d.mayDelegateInternally(&open) && !open.announced && !open.isListed && !(isSame && open.turn == d.turn.number)
-	})
 }
 
 // isDelegation reports whether an agent works in a call and its frames do not say so.

@@ -49,16 +49,22 @@ func (t chunkTargets) find(of entity, owner string) string {
 	return id
 }
 
-// idOf returns the ID of what a frame is a piece of, or "". It finds no messages of chunks.
+// idOf returns the ID of what a frame is a piece of, or "".
 func (d *decoder) idOf(k *kind, v strictjson.Value) string {
 	if k.idMember == "" {
 		return ""
 	}
 	id := d.name(v.Get(k.idMember))
-	if id == "" && k.chunk {
-		id = d.chunkTargets.find(k.entity, d.owner(v))
+	switch {
+	case id != "" || !k.chunk:
+		return id
+	case k.entity != entityMessage:
+		return d.chunkTargets.find(k.entity, d.owner(v))
 	}
-	return id
+	if m := d.messages.chunkTarget(d.owner(v)); m != nil {
+		return m.id
+	}
+	return ""
 }
 
 // callOf returns the open call that a frame of arguments is of, or nil.

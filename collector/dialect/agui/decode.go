@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"bytes"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -8,39 +10,19 @@ import (
 )
 
 type decoder struct {
-	run, session    string
-	ownName         string // name of the run's own agent: the configured one until a transfer
-	configured      string
-	wholeCalls      bool               // a call is reported with its arguments, when they are whole
-	shared          bool               // another stream may bring the same runs
-	ended           bool               // the run has ended; only an error may follow
-	failed          bool               // it has ended with an error; LangGraph's adapter then ends it again, with LangGraph's ID
-	runWithheld     bool               // the start of the run, or of the last one, was withheld
-	workLeft        bool               // when the last run ended, something internal may have gone on
-	missedStart     bool               // a withheld or unreadable frame may have started an entity
-	isMarked        bool               // the current frame has a mark of internal frames that the filter does not read
-	filtered        bool               // the filter withholds the current frame because of a name or a mark in it
-	startWithheld   bool               // the current frame is withheld and may start an entity
-	isInternalEvent bool               // LangChain's event in the current frame is of an internal agent or node
-	values          wire.WithheldTexts // of withheld states, questions and descriptions
-	texts           wire.WithheldTexts
-	copies          copies
-	answers         copies // of internal delegates
-	asked           askedCalls
-	unread          unread      // what unreadable frames may have started
-	withheld        withheldSet // of all runs of the stream
-	staleState      bool        // the client may lack the current state: a frame of the state was withheld, or may have been, and no snapshot of it has left since
-	stateShapes     shapes
-	activityShapes  shapes // of all activities; the first token of a path is the activity's ID
-	activityData    activityData
-	pieces          pieces
-	wholeTexts      wholeTexts
-	markedState     bool              // something in the state is, or may be, marked as a thought
-	authors         wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
-	shownMessages   wire.Set[string]  // ids of messages of which text left, in all runs
-	knownToClient   wire.Set[string]  // ids of messages that left, or that the client sent, in all runs
-	cutActivities   wire.Set[string]  // ids of activities of which the client lacks a message
-	thoughts        wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
+	run, session  string
+	ownName       string // name of the run's own agent: the configured one until a transfer
+	configured    string
+	wholeCalls    bool              // a call is reported with its arguments, when they are whole
+	shared        bool              // another stream may bring the same runs
+	ended         bool              // the run has ended; only an error may follow
+	failed        bool              // it has ended with an error; LangGraph's adapter then ends it again, with LangGraph's ID
+	filtered      bool              // the filter withholds the current frame because of a name or a mark in it
+	markedState   bool              // something in the state is, or may be, marked as a thought
+	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
+	cutActivities wire.Set[string]  // ids of activities of which the client lacks a message
+	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
+	progress
 	runState
 
 	names wire.NameCache
@@ -52,22 +34,14 @@ type runState struct {
 	steps              steps
 	messages           messages
 	calls              calls
-	listed             listedCalls
 	turn               turn
-	missedTransfer     bool            // a transfer is not in calls
-	missedDelegation   bool            // a call that delegates is not in calls, or a run not in memberRuns
 	answeredBySnapshot map[string]bool // ids of calls whose results were read from a snapshot
-	memberRuns         []memberRun     // open runs of internal members
 	nestedRuns         []string        // ids of the open runs within the run
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
-	starts             starts
 	chunkTargets       chunkTargets
-	questions          questionPlaces
-	secondStarts       secondStarts
-	unanswered         wire.Set[string] // calls of withheld messages of lists that have no result
-	answered           wire.Set[string] // calls that have one
-	withheldListed     wire.Set[key]    // messages of snapshots that are withheld, and their calls
+	seen               wire.Set[key] // entities whose beginning left
+	nameless           wire.Set[key] // entities without a unique ID of which a frame was withheld, until they end
 }
 
 func (d *decoder) reset() {
@@ -87,108 +61,61 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	named := v.Get("type")
 	b.Run, b.Session = d.run, d.session
+	k := kinds[string(named.Text())]
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.withholdUnknown(v, b)
-		d.addUnread(f)
+		d.missStart(f, b)
 		if isBrokenError(f.Data) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
 		return
 	case isBareError(v):
-		b.Type, b.PublicForm = typeError, d.runWithheld || d.mayFailInternally(v) || d.mayQuote(v)
+		b.Type = typeError
 		d.runError(v, b)
 		return
-	case named.Kind() != strictjson.String:
+	case named.Kind() != strictjson.String, k != nil && misspellsLink(k, v):
 		b.Rejected = event.ReasonShape
-		d.withholdUnknown(v, b)
-		d.addUnread(f)
+		d.missStart(f, b)
 		return
 	}
 	b.Time = wire.NumberTime(v.Get("timestamp")) // the protocol specifies milliseconds; some producers send seconds
-	switch k := kinds[string(named.Text())]; {
-	case k == nil:
-		d.withholdUnknown(v, b)
+	if k == nil {
+		d.missStart(f, b)
 		b.UnknownKind = dialect.UnknownKind(named.Text())
 		b.Add(event.KindOther)
-	case misspellsLink(k, v):
-		b.Rejected = event.ReasonShape
-		d.withholdUnknown(v, b)
-		d.addUnread(f)
-	default:
-		b.Type = k.name
-		d.isMarked = isMarkedInternal(v) || encodesInternal(k, v) || isOfInternalAgent(k, v)
-		d.filtered = wire.IsFiltered(b, prefilter) || d.isMarked
-		d.decodeKind(k, f, b)
+		return
 	}
+	b.Type = k.name
+	b.Internal = isMarkedInternal(v) || encodesInternal(k, v)
+	d.filtered = wire.IsFiltered(b, prefilter) || b.Internal
+	d.decodeKind(k, v, b)
 }
 
 // decodeKind decodes a frame of a known type.
-func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
-	v := f.JSON
+func (d *decoder) decodeKind(k *kind, v strictjson.Value, b *event.Batch) {
 	b.HasThoughts = d.isMarkedWork(k, v) || statesThought(v) || hasEncrypted(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
-		d.unread.endChunks(d.owner(v))
 		d.messages.closeChunked(d.owner(v), k.endsAllChunks)
 	}
 	if k.idMember != "" || k.endsChunks {
 		d.chunkTargets.note(k, d.name(v.Get(k.idMember)), d.owner(v))
 	}
 	d.noteTurn(k, v)
-	d.readWork(v)
-	if isOfAgno(k, v) {
-		d.noteMember(v.Get("event"))
-	}
-	if !k.isWork() && k.entity != entityStep && k.name != typeRaw {
-		d.hideNamedDelegates(v)
-	}
-	if k.name == typeToolResult {
-		d.hideAnswerOfUnknown(v)
-	}
-	verdict := d.checkStart(k, f)
-	isPiece := verdict == verdictPass && k.name != typeToolResult && (d.isInternalPiece(k, v) || d.isOfSecondStart(k, v))
-	if d.addPiece(k, v, isPiece); isPiece {
-		d.withholdPiece(k, v, b)
-		return
-	}
-	d.startWithheld = verdict == verdictInternal || k.name == typeRunStarted && d.filtered
-	b.PublicForm = d.quotesWithheld(k, v, b)
-	switch k.decode(d, v, b); verdict {
-	case verdictInternal:
-		b.Internal = true
-	case verdictOrphan:
+	d.learnTargets(v)
+	this := d.keyOf(k, v)
+	verdict := d.check(k, this, v)
+	b.Internal = b.Internal || verdict == verdictInternal || instructs(k, v)
+	if k.decode(d, v, b); verdict == verdictOrphan {
 		b.Type = typeOrphan
-	}
-	if k.name == typeToolResult {
-		d.listed.know(d.name(v.Get("toolCallId")))
-	} else if !k.isWork() && k.name != typeRaw {
-		d.noteListedCalls(v)
 	}
 	d.setAuthors(k, v, b)
-	d.withholdAtEnd(k, v, b)
-	b.Internal = b.Internal || d.isMarked
-	if k.state && d.withholdsState(k, f, b) {
+	d.cutResult(k, v, b)
+	if k.state && d.isStale(k, b) {
 		b.Type = typeOrphan
 	}
-	isWithheld := b.Internal || b.Type == typeOrphan || d.filtered || b.PublicForm
-	d.addResultCopy(k, v, isWithheld)
-	if k.entity == entityActivity {
-		d.activityData.note(v, isWithheld)
-	}
-	if isWithheld || len(b.Cuts) > 0 || b.Type != k.name {
-		d.rememberNested(k, v, b)
-	}
-	if isWithheld {
-		d.rememberWithheld(k, v)
-		d.noteInternalWork(k)
-		d.addWithheldTexts(k, v, b)
-		d.addWithheldValues(v, b)
-	} else {
-		d.addLeft(k, v)
-	}
-	d.addCutValues(k, v, b)
+	d.note(k, this, v, b)
 	if !b.Partial {
 		d.reportClosed(b)
 	}
@@ -197,37 +124,48 @@ func (d *decoder) decodeKind(k *kind, f dialect.Frame, b *event.Batch) {
 	}
 }
 
+// instructs reports whether a frame is withheld because it has a role of instructions for models. The start and the end of a run leave in
+// part.
+func instructs(k *kind, v strictjson.Value) bool {
+	return k.name != typeRunStarted && k.name != typeRunFinished && isInstruction(v)
+}
+
+// isBrokenError reports whether data looks like a RUN_ERROR event whose message was not escaped.
+func isBrokenError(data []byte) bool {
+	const head = 256
+	_, value, _ := bytes.Cut(data[:min(len(data), head)], []byte(`"type"`))
+	return bytes.HasPrefix(data, []byte("{")) && bytes.HasPrefix(bytes.TrimLeft(value, ": \t\r\n"), []byte(`"RUN_ERROR"`))
+}
+
 // runStarted starts a run. A run that the current run started on the same stream is an agent of the
 // current run.
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	run, parent, nested := d.nestedRun(v)
+	if !nested {
+		d.runWithheld = d.filtered || d.runWithheld && run == d.run && !d.ended
+	} else if d.filtered {
+		d.withhold(key{entity: entitySubagent, id: run})
+	}
+	b.Internal = b.Internal || d.runWithheld || nested && d.isWithheldID(entitySubagent, run)
 	if !nested && (d.ended || d.run != "" && run != d.run) {
 		d.reset()
-		d.runWithheld, d.workLeft = false, false
 		d.ownAgent().apply(b)
 	}
-	d.runWithheld = d.runWithheld && (nested || d.run != "") // else the start of the run before was unreadable
-	if d.hasWithheldInput(v, b) {
+	if d.hasWithheldInput(v) {
 		b.Type = typeRunWithInput
 	}
-	d.starts.named.Add(key{entity: entitySubagent, id: run})
 	if nested {
 		d.startNested(run, parent, b)
 		return
 	}
-	if d.startWithheld {
-		d.runWithheld = true
-		d.withhold(key{entity: entitySubagent, id: run})
-	}
 	d.run, d.session = run, d.name(v.Get("threadId"))
-	d.asked.again.SetScopes(d.session)
 	b.Run, b.Session = d.run, d.session
 	b.Add(event.KindRunStarted)
 }
 
 // runFinished ends a run with its outcome. A run with an unknown outcome stays incomplete.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
-	if d.cutQuestionsOf(v, b) || isInstruction(v) {
+	if d.cutQuestions(v, b) || isInstruction(v) {
 		b.Type = typeRunWithQuestion
 	}
 	current, legacy := questionLists(v)
@@ -273,9 +211,8 @@ func (d *decoder) end(failure event.Failure, code string, v strictjson.Value, b 
 	d.failed = failed
 }
 
-// stop forgets the run. It remembers that internal work was open, which must not leave later either.
+// stop forgets the run.
 func (d *decoder) stop() {
-	d.workLeft = d.workLeft || d.isInternalWorkOpen()
 	d.reset()
 	d.ended = true
 }
@@ -317,27 +254,19 @@ func (d *decoder) addUsage(usage strictjson.Value, b *event.Batch) {
 
 func (d *decoder) stateSnapshot(v strictjson.Value, b *event.Batch) {
 	if snapshot := v.Get("snapshot"); snapshot.Exists() {
-		d.stateShapes = shapes{isWhole: true}
-		d.stateShapes.add(snapshot, nil, nil, anywhere)
-		d.cutInternal(snapshot, b)
-		if len(b.Cuts) > 0 || d.withheld.keys.Len() > 0 {
-			d.rememberIn(snapshot, anywhere, b)
-		}
-		isInOne := d.cutNamed("", snapshot, b)
-		for answer := range d.answersIn(snapshot) {
-			b.Cut(answer)
-		}
-		d.cutQuestions(snapshot, false, b.Cut)
-		_, isCut := b.Cuts[snapshot]
-		b.Internal = isInOne || isCut || d.withheld.keys.IsFull()
 		b.Add(event.KindState).SetState(wire.StateOf(snapshot))
 	}
 }
 
 func (d *decoder) stateDelta(v strictjson.Value, b *event.Batch) {
-	patch := v.Get("delta")
-	b.Internal = d.namesWithheld(patch) || d.hasAnswer(patch) || d.hasQuestion(patch) || d.patchRepeatsText(patch) || d.stateShapes.makesInternal(patch, d.withholdListed) || d.withheld.keys.IsFull()
-	b.Add(event.KindState).SetState(readPatch(patch))
+	b.Add(event.KindState).SetState(readPatch(v.Get("delta")))
+}
+
+// isStale reports whether a frame changes a state that the client does not have. All runs and agents of a stream share the state.
+func (d *decoder) isStale(k *kind, b *event.Batch) bool {
+	isStale := k.name == typeStateDelta && d.staleState
+	d.staleState = isStale || b.Internal || d.filtered
+	return isStale
 }
 
 // activitySnapshot reports an activity as an artifact that contains data.
@@ -347,9 +276,7 @@ func (d *decoder) activitySnapshot(v strictjson.Value, b *event.Batch) {
 	if content.Exists() {
 		size = event.Count{N: int64(len(content.Raw())), Known: true}
 	}
-	b.Internal = d.cutNested(v, "messageId", b)
-	root := []string{d.name(v.Get("messageId"))}
-	d.activityShapes.add(content, root, root, anywhere)
+	b.Internal = d.cutNested(v, "messageId", b) || b.Internal
 	d.addActivity(v, event.Artifact{Bytes: size}, event.Piece{Kind: event.PieceData, Value: content}, b)
 }
 
@@ -360,6 +287,7 @@ func (d *decoder) activityDelta(v strictjson.Value, b *event.Batch) {
 	if said := v.Get("patch"); said.Kind() == strictjson.Array {
 		patch.Value = said
 	}
+	b.Internal = b.Internal || d.cutActivities.MayContain(d.name(v.Get("messageId"))) || addsWithheld(v.Get("patch"))
 	d.addActivity(v, event.Artifact{Append: true}, patch, b)
 }
 

@@ -246,8 +246,8 @@ func TestWithheldInSnapshots(t *testing.T) {
 	piece := ev("TEXT_MESSAGE_CHUNK", `"messageId":"s"`, `"delta":"y"`)
 	runDecode(t, []decodeCase{
 		{"a piece", []string{prompt, piece}, []string{"MESSAGES_SNAPSHOT; other", `TEXT_MESSAGE_CHUNK partial internal; text "y"`}},
-		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(wire.MaxSet+1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
-		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(wire.MaxSet, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
+		{"more than are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(wire.MaxSet, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT internal; other"}},
+		{"as many as are remembered", []string{ev("MESSAGES_SNAPSHOT", `"messages":[`+many(wire.MaxSet-1, `{"id":"s%d","role":"system"}`)+`]`)}, []string{"MESSAGES_SNAPSHOT; other"}},
 	})
 }
 

@@ -35,38 +35,38 @@ var delegates = map[string]delegate{
 	}},
 }
 
-// delegatesInternally reports whether the call makes an internal agent work, or may do so.
-func (c *call) delegatesInternally() bool {
-	return delegates[c.tool].argument != "" && (c.mayBeInternal || c.hidesArgs)
-}
-
-// mayDelegateInternally is delegatesInternally for an open call. The work of a withheld call is internal. A call of task also counts if its
-// arguments are over and do not say which agent it makes work: LangGraph's adapter does not send arguments that a model states together with the name
-// of the function.
+// learnTargets reads from the calls in LangChain's event, or in a list of messages, which agents open calls make work: LangGraph's adapter
+// does not send arguments that a model states together with the name of the function.
 //
 // Source: _handle_single_event in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
-func (d *decoder) mayDelegateInternally(c *call) bool {
-	how := delegates[c.tool]
-	if how.argument == "" || c.isHidden || c.delegatesInternally() {
-		return how.argument != ""
+func (d *decoder) learnTargets(v strictjson.Value) {
+	if len(d.calls) == 0 {
+		return
 	}
-	isOver := c.argsEnded || c.isChunked && (d.turn.isOver || c.turn != d.turn.number) // no frame ends the arguments in chunks
-	return isOver && !how.endsLate && !c.hasArgs && !c.announced
+	for call := range callsIn(v.First("rawEvent", "event").Get("data").Get("output")) {
+		d.learnTarget(call)
+	}
+	for message := range v.Get("messages").Elements() {
+		for call := range callsIn(message) {
+			d.learnTarget(call)
+		}
+	}
 }
 
-// learnTarget reads from a call in a list which agent an open call makes work, if the frames of the call do not say so.
+// learnTarget reads from a call which agent it makes work, if its frames do not say so.
 func (d *decoder) learnTarget(listed strictjson.Value) {
-	tool := d.listedTool(listed)
-	if delegates[tool].argument == "" {
-		return
-	}
 	open := d.calls.find(d.memberOf(listed, ownIDs), "")
-	if open == nil || open.hasArgs || open.tool != tool {
+	tool := cmp.Or(d.name(listed.Get("function").Get("name")), d.name(listed.Get("name")))
+	if open == nil || open.hasArgs || open.tool != tool || delegates[tool].argument == "" {
 		return
 	}
-	for _, text := range argTexts(listed) {
-		if args := parseArgs(text); args.Exists() && !open.mayBeInternal {
-			open.setTarget(args)
+	for _, args := range [...]strictjson.Value{listed.Get("function").Get("arguments"), listed.Get("args"), listed.Get("input")} {
+		text := args.Raw()
+		if args.Kind() == strictjson.String {
+			text = args.Text()
+		}
+		if whole := parseArgs(text); whole.Exists() {
+			open.setTarget(whole)
 		}
 	}
 }
@@ -78,13 +78,6 @@ func parseArgs(text []byte) strictjson.Value {
 		return strictjson.Value{}
 	}
 	return doc.Root()
-}
-
-// hideAnswerOfUnknown hides the result of a call of which it is not known which agent it makes work.
-func (d *decoder) hideAnswerOfUnknown(result strictjson.Value) {
-	if open := d.calls.find(d.name(result.Get("toolCallId")), d.owner(result)); open != nil && !open.isHidden && d.mayDelegateInternally(open) {
-		d.hideAnswer(open.id)
-	}
 }
 
 // isRefused reports whether a result says that a delegation reached no agent. Agno 3 encodes a text as JSON.
@@ -101,7 +94,6 @@ func (d *decoder) startDelegate(open *call, b *event.Batch) {
 	if delegates[open.tool].argument == "" {
 		return
 	}
-	d.hideInternalDelegate(open)
 	if d.setDelegate(open); !d.wholeCalls && open.delegate.name != "" {
 		open.delegate.apply(b)
 	}

@@ -18,17 +18,16 @@ func TestEncodedMarks(t *testing.T) {
 		sent   []string
 		leaves bool
 	}{
-		"a question of Mastra":     {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"` + mark(suspend) + `"}`}, false},
-		"a question without":       {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"` + suspend + `"}`}, true},
-		"another event":            {[]string{`{"type":"CUSTOM","name":"n","value":[{"v":"` + mark(suspend) + `"}]}`}, false},
-		"a string in a string":     {[]string{`{"type":"CUSTOM","name":"n","value":{"v":"{\"w\":\"{\\\"kind\\\":\\\"internal\\\",\\\"m\\\":\\\"secret\\\"}\"}"}}`}, false},
-		"JSON of lenient readers":  {[]string{`{"type":"CUSTOM","name":"n","value":"{\"kind\":\"internal\",\"x\":NaN,\"m\":\"secret\"}"}`}, false},
-		"a text about it":          {[]string{`{"type":"CUSTOM","name":"n","value":"an internal secret"}`}, true},
-		"an activity":              {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"` + mark(suspend) + `"}}`}, false},
-		"the rest of an activity":  {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"` + mark(suspend) + `"}}`, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"secret"}]}`}, false},
-		"a change of an activity":  {[]string{`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"` + mark(suspend) + `"}]}`}, false},
-		"a call that was withheld": {[]string{evasions["kind"](`{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}`), `{"type":"CUSTOM","name":"n","value":{"v":"` + suspend + `"}}`}, false},
-		"a question at the end":    {[]string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","message":"` + mark(suspend) + `"}]}}`}, false},
+		"a question of Mastra":    {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"` + mark(suspend) + `"}`}, false},
+		"a question without":      {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"` + suspend + `"}`}, true},
+		"another event":           {[]string{`{"type":"CUSTOM","name":"n","value":[{"v":"` + mark(suspend) + `"}]}`}, false},
+		"a string in a string":    {[]string{`{"type":"CUSTOM","name":"n","value":{"v":"{\"w\":\"{\\\"kind\\\":\\\"internal\\\",\\\"m\\\":\\\"secret\\\"}\"}"}}`}, false},
+		"JSON of lenient readers": {[]string{`{"type":"CUSTOM","name":"n","value":"{\"kind\":\"internal\",\"x\":NaN,\"m\":\"secret\"}"}`}, false},
+		"a text about it":         {[]string{`{"type":"CUSTOM","name":"n","value":"an internal secret"}`}, true},
+		"an activity":             {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"` + mark(suspend) + `"}}`}, false},
+		"the rest of an activity": {[]string{`{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"x","content":{"v":"` + mark(suspend) + `"}}`, `{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"secret"}]}`}, false},
+		"a change of an activity": {[]string{`{"type":"ACTIVITY_DELTA","messageId":"a","activityType":"x","patch":[{"op":"add","path":"/w","value":"` + mark(suspend) + `"}]}`}, false},
+		"a question at the end":   {[]string{`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","message":"` + mark(suspend) + `"}]}}`}, false},
 	} {
 		for _, s := range allSettings {
 			got := last(filterFrames(t, s, append([]string{start}, c.sent...)...))
@@ -53,42 +52,27 @@ func TestEncodedMarksAfterMany(t *testing.T) {
 	}
 }
 
-// TestEncodedMessages sends internal messages in strings of JSON, as the LangGraph adapter does with questions.
+// TestEncodedMessages sends messages that call themselves internal in strings of JSON, as the LangGraph adapter does with questions.
 //
 // Source: src/agent.ts of @ag-ui/langgraph.
 func TestEncodedMessages(t *testing.T) {
-	encode := func(text string) string { return strconv.Quote(text) }
-	value := func(name string) string {
-		return `{"question":"Send?","draft":[{"id":"d","role":"assistant","kind":"` + name + `","content":"secret"}]}`
+	value := func(kind string) string {
+		return strconv.Quote(`{"question":"Send?","draft":[{"id":"d","role":"assistant","kind":"` + kind + `","content":"secret"}]}`)
 	}
-	const end, start = `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x"`, `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
+	const end, start = `{"type":"RUN_FINISHED","threadId":"t","runId":"r"`, `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
 	for name, c := range map[string]struct{ sent, want string }{
 		"a question":             {`{"type":"CUSTOM","name":"on_interrupt","value":VALUE}`, withheld},
 		"a custom event":         {`{"type":"CUSTOM","name":"n","value":{"a":[VALUE]}}`, withheld},
 		"an activity":            {activity(`{"v":VALUE,"n":1}`), withheld},
 		"a change":               {change(`[{"op":"add","path":"/v","value":VALUE}]`), withheld},
-		"a listed activity":      {snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"v":VALUE,"n":1}}`), snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"n":1}}`)},
-		"a state":                {`{"type":"STATE_SNAPSHOT","snapshot":{"v":VALUE,"n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
-		"a state in a string":    {`{"type":"STATE_SNAPSHOT","snapshot":VALUE}`, withheld},
-		"a change of a state":    {`{"type":"STATE_DELTA","delta":[{"op":"add","path":"/v","value":VALUE}]}`, withheld},
-		"a string in a string":   {`{"type":"STATE_SNAPSHOT","snapshot":{"v":TWICE,"n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
-		"a result":               {`{"type":"RUN_FINISHED","threadId":"t","runId":"r","result":{"v":TWICE}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
-		"an interrupt":           {end + `,"message":VALUE}]}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
-		"an interrupt's data":    {end + `,"metadata":{"v":VALUE,"n":1}}]}}`, `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`},
-		"JSON of other readers":  {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[{\"kind\": \"Internal_x\",\"p\":NaN,\"content\":\"secret\"}]","n":1}}`, `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`},
-		"a text of braces":       {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"{an internal} secret"}}`, ""},
-		"a text of brackets":     {`{"type":"STATE_SNAPSHOT","snapshot":{"v":"[\"internal\" memo] secret"}}`, ""},
+		"a listed activity":      {snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"v":VALUE,"n":1}}`), snapshotOf("")},
+		"a result":               {end + `,"result":{"v":VALUE}}`, end + `}`},
+		"an interrupt":           {end + `,"outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x","message":VALUE}]}}`, end + `}`},
 		"an answer in a list":    {snapshotOf(`{"id":"a","role":"assistant","content":VALUE}`), ""},
 		"a result in a list":     {snapshotOf(`{"id":"a","role":"tool","toolCallId":"c","content":VALUE}`), ""},
-		"a result in a state":    {`{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"id":"a","type":"tool","content":VALUE},{"id":"b","type":"tool","content":[{"type":"text","text":VALUE}]}]}}`, ""},
-		"arguments in a state":   {`{"type":"STATE_SNAPSHOT","snapshot":{"messages":[{"id":"a","role":"assistant","toolCalls":[{"id":"c","function":{"name":"f","arguments":VALUE}}]}]}}`, ""},
 		"a request with answers": {strings.TrimSuffix(start, "}") + `,"input":{"messages":[{"id":"a","role":"assistant","content":VALUE}]}}`, ""},
 	} {
-		frame := func(name string) string {
-			once := encode(value(name))
-			return strings.NewReplacer("TWICE", encode(`{"w":`+once+`}`), "VALUE", once).Replace(c.sent)
-		}
-		sent, want := frame("internal_audit"), c.want
+		sent, want := strings.Replace(c.sent, "VALUE", value("internal_audit"), 1), c.want
 		if want == "" {
 			want = sent
 		}
@@ -98,10 +82,9 @@ func TestEncodedMessages(t *testing.T) {
 				t.Errorf("%s, %s: %s\nbecomes %s\nwant    %s", name, s.Policy, sent, got, want)
 			}
 		}
-		if sent = frame("audit"); !strings.Contains(sent, "NaN") {
-			if got := last(filterFrames(t, allSettings[0], sent)); got != sent {
-				t.Errorf("%s, of another agent: %s\nbecomes %s", name, sent, got)
-			}
+		sent = strings.Replace(c.sent, "VALUE", value("audit"), 1)
+		if got := last(filterFrames(t, allSettings[0], sent)); got != sent {
+			t.Errorf("%s, of another kind: %s\nbecomes %s", name, sent, got)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package agui
 
 import (
-	"slices"
 	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -49,7 +48,7 @@ func (d *decoder) requestInputs(end strictjson.Value, b *event.Batch) {
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(v.Get("id")), inputOf(v)
 		e.ExpiresIn = remaining(v.Get("expiresAt"), b)
-		if !d.isWithheldInterrupt(v) {
+		if !d.isWithheldQuestion(v) {
 			e.SetQuestion(event.Question{Prompt: v.Get("message").String(), Schema: v.Get("responseSchema")})
 		}
 	}
@@ -59,42 +58,17 @@ func (d *decoder) requestInputs(end strictjson.Value, b *event.Batch) {
 	}
 }
 
-// outcomeMembers are the members of the run's last event that contain its questions. questionIDs name questions at the end of a
-// subagent: only the end of the run contains them.
-//
-// Source: ag_ui/_generated/models.py, SubagentFinishedSuspendedOutcome and RunFinishedInterruptOutcome, of ag-ui-protocol 1.0.
-var (
-	outcomeMembers = []string{"outcome", "interrupt"}
-	questionIDs    = []string{"interruptIds", "interrupt_ids"}
-)
+// outcomeMembers are the members of the run's last event that contain its questions.
+var outcomeMembers = []string{"outcome", "interrupt"}
 
-// rememberQuestions remembers the questions at the end of a withheld run or subagent, or of an internal node of Strands. The end of the
-// run around it may not say which agent has asked them.
-func (d *decoder) rememberQuestions(end strictjson.Value) {
-	current, legacy := questionLists(end)
-	for _, questions := range [...]strictjson.Value{current, legacy, end.Get("value").Get("interrupts")} {
-		for question := range elementsOf(questions) {
-			d.withheld.add(key{entity: entityQuestion, id: d.name(question.Get("id"))})
-		}
-	}
-	for name, ids := range end.Get("outcome").Members() {
-		if lenient.MatchesAny(name.Text(), questionIDs) {
-			for id := range ids.Elements() {
-				d.withheld.add(key{entity: entityQuestion, id: d.name(id)})
-			}
-		}
-	}
-}
-
-// cutQuestionsOf withholds the questions at the end of a run that are about something withheld. It returns true if no other would remain, so
-// that the outcome must be removed: a reader waits for an answer if it gets one.
-func (d *decoder) cutQuestionsOf(end strictjson.Value, b *event.Batch) (removesAll bool) {
-	isInWork := d.steps.endedInternally || d.isInOpenWork(end)
+// cutQuestions withholds the questions at the end of a run that are internal or about a withheld call. It returns true if no other would
+// remain, so that the outcome must be removed: a reader waits for an answer if it gets one.
+func (d *decoder) cutQuestions(end strictjson.Value, b *event.Batch) (removesAll bool) {
 	current, legacy := questionLists(end)
 	hasCut, hasOther := false, false
 	for _, questions := range [...]strictjson.Value{current, legacy} {
 		for v := range elementsOf(questions) {
-			if d.isWithheldInterrupt(v) || isInWork && !d.isOfShownSubagent(v) && !d.isAskedElsewhere(v) {
+			if d.isWithheldQuestion(v) {
 				b.Cut(v)
 				hasCut = true
 			} else {
@@ -102,60 +76,12 @@ func (d *decoder) cutQuestionsOf(end strictjson.Value, b *event.Batch) (removesA
 			}
 		}
 	}
-	for name, ids := range end.Get("outcome").Members() {
-		if hasCut && lenient.MatchesAny(name.Text(), questionIDs) {
-			b.Cut(ids)
-		}
-	}
 	return hasCut && !hasOther
 }
 
-// isOfShownSubagent reports whether a question at the end of a run names a subagent that left.
-func (d *decoder) isOfShownSubagent(question strictjson.Value) bool {
-	return d.starts.seen.Contains(key{entity: entitySubagent, id: d.memberOf(question, subagentIDs)})
-}
-
-// isWithheldInterrupt is isWithheldQuestion for a question at the end of a run.
-func (d *decoder) isWithheldInterrupt(v strictjson.Value) bool {
-	return d.isWithheldQuestion(v) || hasInternalAgent(v) || d.mayAskAboutWithheld() && anyObject(v, d.isRequestOfWithheld)
-}
-
-// isWithheldQuestion reports whether a question was withheld before, is marked internal, or is about something withheld.
+// isWithheldQuestion reports whether a question is marked internal, or is about a withheld call.
 func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		if lenient.MatchesAny(name.Text(), ownIDs) && d.withheld.keys.MayContain(key{entity: entityQuestion, id: d.name(value)}) {
-			return true
-		}
-	}
-	return d.isAboutWithheld(v) || d.mayNameWithheld(v) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v.Get("metadata")) || lenient.HasEncodedInternal(&table, v)
-}
-
-// isAboutWithheld reports whether a question or an object of an application is about something that was, or may have been, withheld.
-func (d *decoder) isAboutWithheld(v strictjson.Value) bool {
-	return d.isAboutUnread(v) || d.repeatsWithheld(v) || d.isRequestOfWithheld(v)
-}
-
-// isAboutUnread reports whether an object of an application is about something that may have started in an unreadable frame.
-func (d *decoder) isAboutUnread(v strictjson.Value) bool {
-	for name, value := range v.Members() {
-		text, id := name.Text(), d.name(value)
-		for _, link := range applicationLinks {
-			if lenient.MatchesAny(text, link.names) && d.mayBeUnread(id, link.entity) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// applicationLinks are the members with which applications name what an object is about.
-var applicationLinks = []struct {
-	names  []string
-	entity entity
-}{
-	{slices.Concat(messageIDs, []string{"parentMessageId", "parent_message_id"}), entityMessage},
-	{slices.Concat(callIDs, []string{"parentToolCallId", "parent_tool_call_id", "callId", "call_id"}), entityCall},
-	{slices.Concat(subagentIDs, []string{"parentSubagentRunId", "parent_subagent_run_id"}), entitySubagent},
+	return d.isWithheldID(entityCall, d.memberOf(v, callIDs)) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v) || lenient.HasEncodedInternal(&table, v)
 }
 
 // hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.
@@ -217,44 +143,17 @@ func inputOf(v strictjson.Value) event.InputKind {
 // still ask by default. The run then ends as if it had completed.
 const onInterrupt = "on_interrupt"
 
-// custom reads custom events that say how a run ends or that a step is an agent.
+// custom reads custom events that say how a run ends, that a step is an agent or that it failed.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {
-	isWithheld := d.isAboutWithheld
 	if v.Get("name").Is(onInterrupt) {
-		b.Type, isWithheld = typeInterrupt, d.isWithheldQuestion
-	}
-	b.Internal = b.Type == typeInterrupt && d.steps.endedInternally && !d.isAskedElsewhere(v) || isOfInternalNode(v) || anyObject(v, isWithheld) || d.mayNameWithheld(v) || hasInternalMessage(v.Get("value"))
-	if b.Type == typeInterrupt {
-		cutMethodOutput(v.Get("value"), b.Cut)
+		b.Type = typeInterrupt
 		d.interrupted, d.interruptPrompt = true, ""
 		if !b.Internal && !d.filtered {
 			d.interruptPrompt = promptOf(b.Embedded(v.Get("value")))
 		}
 	}
 	d.noteNode(v)
-	if !b.Internal && !d.startWithheld && !d.filtered && d.isOfOpenNode(v) {
-		d.noteNodeQuestions(v)
-	}
 	d.markStepAgent(v, b)
-}
-
-// anyObject reports whether an object matches, at any depth of v and of strings with JSON.
-func anyObject(v strictjson.Value, matches func(strictjson.Value) bool) bool {
-	v = decoded(v)
-	if v.Kind() == strictjson.Object && matches(v) {
-		return true
-	}
-	for _, member := range v.Members() {
-		if anyObject(member, matches) {
-			return true
-		}
-	}
-	for element := range v.Elements() {
-		if anyObject(element, matches) {
-			return true
-		}
-	}
-	return false
 }
 
 // requestLegacyInput reports the question of an on_interrupt event. Its answer names no question.

@@ -60,23 +60,11 @@ type kind struct {
 	begins        bool     // it is the entity's first event
 	chunk         bool     // it is the first or the next event of an entity that is sent in chunks
 	firstMember   string   // of a chunk: the member that only a first chunk must have, or ""
-	ends          bool     // it is the entity's last event
+	ends          bool     // it ends the entity, or its pieces, and has nothing else
 	state         bool     // it states the session's state, or changes it
 	piece         bool     // a runtime of CopilotKit joins it with others in what it repeats
 	decode        func(*decoder, strictjson.Value, *event.Batch)
 }
-
-// isWork reports whether the kind is a piece of an agent's work that says little or nothing of the agent.
-func (k *kind) isWork() bool {
-	switch k.entity {
-	case entityMessage, entityCall, entityPhase, entityThought, entityThinking:
-		return true
-	}
-	return k.name == typeReasoningEncryptedValue
-}
-
-// isEnd reports whether the kind ends an entity and has nothing else.
-func (k *kind) isEnd() bool { return k.ends || k.name == typeTextEnd || k.name == typeToolEnd }
 
 var kinds map[string]*kind
 
@@ -93,11 +81,11 @@ func init() {
 		kind{name: typeSubagentError, required: []string{"subagentRunId"}, endsChunks: true, entity: entitySubagent, idMember: "subagentRunId", decode: (*decoder).subagentError},
 		kind{name: typeTextStart, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", begins: true, decode: (*decoder).textStart},
 		kind{name: typeTextContent, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", piece: true, decode: (*decoder).textContent},
-		kind{name: typeTextEnd, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", decode: (*decoder).textEnd},
+		kind{name: typeTextEnd, required: []string{"messageId"}, endsChunks: true, entity: entityMessage, idMember: "messageId", ends: true, decode: (*decoder).textEnd},
 		kind{name: typeTextChunk, entity: entityMessage, idMember: "messageId", chunk: true, firstMember: "role", decode: (*decoder).textChunk},
 		kind{name: typeToolStart, required: []string{"toolCallId", "toolCallName"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", begins: true, decode: (*decoder).toolStart},
 		kind{name: typeToolArgs, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", piece: true, decode: (*decoder).toolArgs},
-		kind{name: typeToolEnd, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolEnd},
+		kind{name: typeToolEnd, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", ends: true, decode: (*decoder).toolEnd},
 		kind{name: typeToolChunk, entity: entityCall, idMember: "toolCallId", chunk: true, firstMember: "toolCallName", decode: (*decoder).toolChunk},
 		kind{name: typeToolResult, required: []string{"toolCallId"}, endsChunks: true, entity: entityCall, idMember: "toolCallId", decode: (*decoder).toolResult},
 		kind{name: typeReasoningStart, endsChunks: true, entity: entityPhase, idMember: "messageId", begins: true, decode: (*decoder).other},

@@ -18,10 +18,8 @@ type message struct {
 	speaker   agent
 	chunked   bool // it is sent in chunks, without an end event
 	isAnswer  bool // its role is assistant
-	internal  bool // it is withheld, such as instructions for a model
 	isThought bool // it is a model's thought
 	begun     bool // its start left as an answer's, so its end must leave too
-	isNamed   bool // a start of it names its agent
 	text      dialect.TextTail
 }
 
@@ -62,14 +60,6 @@ func (m *messages) find(id, owner string) (found *message) {
 	return found
 }
 
-// messageOf returns the open message that a frame is of, or nil.
-func (d *decoder) messageOf(v strictjson.Value) *message {
-	if id := d.name(v.Get("messageId")); id != "" {
-		return d.messages.find(id, d.owner(v))
-	}
-	return d.messages.chunkTarget(d.owner(v))
-}
-
 func (m *messages) begin(begun *message) bool {
 	if len(m.open) >= maxMessages {
 		return false
@@ -89,14 +79,14 @@ func (m *messages) end(ended *message) {
 
 // remember keeps the role and the marks of an ended message, unless it was an answer.
 func (m *messages) remember(ended *message) {
-	if ended.isAnswer && !ended.internal && !ended.isThought {
+	if ended.isAnswer && !ended.isThought {
 		return
 	}
 	if m.closed == nil {
 		m.closed = make(map[string]*message)
 	}
 	if len(m.closed) < wire.MaxSet {
-		m.closed[ended.id] = &message{internal: ended.internal, isThought: ended.isThought, isAnswer: ended.isAnswer}
+		m.closed[ended.id] = &message{isThought: ended.isThought, isAnswer: ended.isAnswer}
 	}
 }
 
@@ -136,30 +126,23 @@ func (m *messages) chunkTarget(owner string) *message {
 // other, the more restrictive one wins.
 func (m *message) addSigns(frame strictjson.Value) {
 	for role, own := range roles(frame) {
-		m.internal = m.internal || wire.IsInstruction(role)
 		m.isAnswer = m.isAnswer && isAnswerRole(role, own)
 	}
 	m.isThought = m.isThought || statesThought(frame)
 }
 
-// apply sets the speaker of a frame of the message, and its type if the message is not an answer.
-func (m *message) apply(b *event.Batch) {
+// applyMessage applies to a message what a frame of it states, and then the message to the frame: its speaker, and its type if it is not an
+// answer. It remembers the message if it is a thought.
+func (d *decoder) applyMessage(m *message, v strictjson.Value, b *event.Batch) {
+	m.addSigns(v)
 	m.speaker.apply(b)
-	b.Internal = m.internal
 	switch {
 	case m.isThought:
 		b.Type = typeThoughtMessage
 	case !m.isAnswer:
 		b.Type = typeNonAnswer
 	}
-}
-
-// applyMessage applies to a message what a frame of it states, and then the message to the frame. It remembers the message if it is
-// a thought.
-func (d *decoder) applyMessage(m *message, v strictjson.Value, b *event.Batch) {
-	m.addSigns(v)
-	m.internal = m.internal || d.startWithheld || d.filtered
-	if m.apply(b); m.isThought && m.id != "" {
+	if m.isThought && m.id != "" {
 		d.thoughts.Add(m.id)
 	}
 }
@@ -180,13 +163,13 @@ func (d *decoder) mayRepeatThought(message strictjson.Value) bool {
 // newMessage returns a message that starts. If neither a step nor a subagent speaks, the message's
 // name is the speaker's name.
 func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
-	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true, internal: d.startWithheld, isNamed: d.namesCaller(v)}
+	m := &message{id: d.name(v.Get("messageId")), owner: d.owner(v), speaker: d.speaker(v), chunked: chunked, isAnswer: true}
 	before := d.messages.closed[m.id]
 	if before == nil {
 		before = d.messages.find(m.id, m.owner) // of another owner
 	}
 	if before != nil {
-		m.internal, m.isThought, m.isAnswer = m.internal || before.internal, before.isThought, before.isAnswer
+		m.isThought, m.isAnswer = before.isThought, before.isAnswer
 	} else if len(d.messages.closed) >= wire.MaxSet {
 		m.isAnswer = false // it may continue any forgotten message
 	}
@@ -208,8 +191,7 @@ func (d *decoder) textStart(v strictjson.Value, b *event.Batch) {
 		}
 	}
 	d.applyMessage(m, v, b)
-	m.isNamed = m.isNamed || d.namesCaller(v)
-	m.begun = m.begun || b.Type == typeTextStart && !b.Internal
+	m.begun = m.begun || b.Type == typeTextStart && !b.Internal && !d.filtered
 }
 
 func (d *decoder) textContent(v strictjson.Value, b *event.Batch) {
@@ -251,11 +233,10 @@ func (d *decoder) textEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	d.applyMessage(m, v, b)
-	isCutOff := m.begun && m.internal
 	if m.begun {
-		b.Type, b.Internal = typeTextEnd, isInstruction(v)
+		b.Type = typeTextEnd
 	}
-	if d.messages.end(m); !isCutOff {
+	if d.messages.end(m); b.Internal || d.hasLeft(m) {
 		m.report(b)
 	}
 }
@@ -283,11 +264,17 @@ func (d *decoder) textChunk(v strictjson.Value, b *event.Batch) {
 	m.addDelta(v, b)
 }
 
+// hasLeft reports whether no frame of a message was withheld.
+func (d *decoder) hasLeft(m *message) bool {
+	this := messageKey(m.id)
+	return !d.withheld.Contains(this) && (!d.withheld.IsFull() || d.seen.Contains(this))
+}
+
 // reportClosed reports the whole texts of the ended chunked messages of the batch's agent.
 func (d *decoder) reportClosed(b *event.Batch) {
 	by := agentOf(b)
 	d.messages.unreported = slices.DeleteFunc(d.messages.unreported, func(m *message) bool {
-		if m.speaker == by {
+		if m.speaker == by && d.hasLeft(m) {
 			b.AddAuthors(b.JSON, d.authors.Of(messageKey(m.id))...)
 			m.report(b)
 		}

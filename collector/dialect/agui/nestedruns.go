@@ -15,18 +15,7 @@ func (d *decoder) nestedRun(v strictjson.Value) (run, parent string, nested bool
 	return run, parent, going && parent != "" && run != "" && (parent == d.run || d.agents.known(parent))
 }
 
-// stepOwner returns the owner of the steps of a run: that of the run itself has no ID.
-func (d *decoder) stepOwner(run string) string {
-	if run == d.run {
-		return ""
-	}
-	return run
-}
-
 func (d *decoder) startNested(run, parent string, b *event.Batch) {
-	if d.startWithheld && !d.isWithheldRun(parent) {
-		d.hideOpenAnswers()
-	}
 	begun := agent{name: subAgent, branch: run}
 	if parent != d.run {
 		begun.parent = parent
@@ -55,12 +44,11 @@ func (d *decoder) endNested(v strictjson.Value, b *event.Batch) bool {
 	return true
 }
 
-// closeNested closes a nested run, however often it started, and the runs that it started: later frames that name no run are not theirs. Of a withheld run they
-// may be, so the runs that it started stay open.
+// closeNested closes a nested run, however often it started, and the runs that it started: later frames that name no run are not theirs.
 func (d *decoder) closeNested(run string) {
 	closed := map[string]bool{run: true}
 	d.nestedRuns = slices.DeleteFunc(d.nestedRuns, func(one string) bool {
-		closed[one] = closed[one] || closed[d.agents[one].parent] && !d.isWithheldRun(one)
+		closed[one] = closed[one] || closed[d.agents[one].parent]
 		return closed[one]
 	})
 }

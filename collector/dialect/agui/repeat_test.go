@@ -20,9 +20,8 @@ var repeatsInLists = map[string][]string{
 	},
 	"a call in chunks": {`{"id":"x","role":"tool","toolCallId":"c","content":"CANARY"}`},
 	"a thought":        {`{"id":"m","role":"reasoning","content":"CANARY"}`},
-	"reasoning":        {`{"id":"r","role":"reasoning","content":"CANARY"}`, `{"id":"m","role":"reasoning","content":"CANARY"}`},
+	"reasoning":        {`{"id":"r","role":"reasoning","content":"CANARY"}`},
 	"an activity":      {`{"id":"m","role":"activity","activityType":"b","content":{"x":"CANARY"}}`},
-	"a subagent":       {`{"id":"x","role":"assistant","subagentRunId":"s","content":"CANARY"}`},
 }
 
 // lists returns events with a list of two messages, and what remains of each without the given message.
@@ -34,28 +33,6 @@ func lists(message string) map[string]string {
 	}
 }
 
-// TestListsAfterTextWithoutID checks that no list leaves after a withheld text that names no message: it might repeat
-// the text.
-func TestListsAfterTextWithoutID(t *testing.T) {
-	const (
-		start = `{"type":"RUN_STARTED","threadId":"t","runId":"r"}`
-		list  = `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","content":"CANARY"}]}`
-	)
-	for _, text := range []string{
-		`{"type":"TEXT_MESSAGE_CHUNK","delta":"CANARY"}`,
-		`{"type":"TEXT_MESSAGE_CHUNK","kind":"internal","delta":"CANARY"}`,
-		`{"type":"TEXT_MESSAGE_START","kind":"internal","role":"assistant"}`,
-		`{"type":"TEXT_MESSAGE_CONTENT","delta":"CANARY"}`,
-	} {
-		if got := filterFrames(t, allSettings[0], start, text, list); got[1] != withheld || got[2] != withheld {
-			t.Errorf("after %s the list leaves: %q", text, got[1:])
-		}
-	}
-	if got := last(filterFrames(t, allSettings[0], start, `{"type":"TEXT_MESSAGE_END"}`, list)); got != list {
-		t.Errorf("after an end without an id the list becomes %s", got)
-	}
-}
-
 // TestListsRepeatNothing checks that a message that was withheld is removed from a list, in the same run
 // and in the next one.
 func TestListsRepeatNothing(t *testing.T) {
@@ -63,9 +40,9 @@ func TestListsRepeatNothing(t *testing.T) {
 	for what, messages := range repeatsInLists {
 		for how, evade := range evasions {
 			sent := []string{evade(startCases[what][0]), startCases[what][1]}
-			unreadable := how == "unreadable" || how == "repeated name"
-			if unreadable && what == "reasoning" || what == "a subagent" && (unreadable || how == "type, a list" || how == "type, unknown") {
-				continue // the entity of the frame is unknown
+			switch how {
+			case "unreadable", "repeated name", "type, a list", "role, in another case", "role, assistant's in caps":
+				continue // it is unknown what the frame begins
 			}
 			for _, message := range messages {
 				for list, remaining := range lists(message) {
@@ -100,7 +77,6 @@ func TestListsAfterPieces(t *testing.T) {
 		"a run's":          {[]string{evade(`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`), message[0], message[1]}, repeatsInLists["a message"][0], false},
 		"another message":  {[]string{evade(strings.Replace(message[0], `"m"`, `"n"`, 1)), message[0]}, repeatsInLists["a message"][0], true},
 		"an unnamed chunk": {[]string{startCases["a call in chunks"][0], evade(startCases["a call in chunks"][1])}, repeatsInLists["a message"][0], true},
-		"a chunk of any":   {[]string{startCases["a call in chunks"][0], message[0], evade(startCases["a call in chunks"][1])}, repeatsInLists["a message"][0], false},
 	} {
 		for list := range lists(c.list) {
 			if got := last(filterFrames(t, allSettings[0], append(c.sent, list)...)); strings.Contains(got, "CANARY") != c.leaves {
@@ -125,7 +101,6 @@ func TestInternalInLists(t *testing.T) {
 		`{"id":"m","role":"user","content":[{"type":"text","text":"x"},{"type":"internal:x","text":"CANARY"}]}`:                                 startCases["a thought"][0],
 		`{"id":"m","role":"user","Content":[{"type":"image","source":{"kind":["Internal"],"value":"CANARY"}}]}`:                                 startCases["a message"][0],
 		`{"id":"m","role":"user","content":{"type":"internal:x","text":"CANARY"}}`:                                                              startCases["a message"][0],
-		`{"id":"m","role":"user","content":[{"kind":"internal:x","text":"CANARY"}]}`:                                                            startCases["a message"][0],
 		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"internal:x","function":{"name":"n","arguments":"CANARY"}}]}`:               startCases["a call"][3],
 		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","metadata":{"event":"internal:x"},"function":{"name":"n","arguments":"CANARY"}}]}`: startCases["a call"][3],
 		`{"id":"m","role":"assistant","tool_calls":[{"id":"c","Metadata":{"ｅvent":["ınternal"]},"function":{"arguments":"CANARY"}}]}`:           startCases["a message"][0],
@@ -145,7 +120,7 @@ func TestInternalInLists(t *testing.T) {
 	}
 	for _, harmless := range []string{
 		`{"id":"m","role":"assistant","content":"internal:x","toolCalls":[{"id":"c","type":"function","function":{"name":"internal_search","arguments":"{\"type\":\"internal\"}"}}]}`,
-		`{"id":"m","role":"user","name":"Ann","content":[{"type":"text","text":"internal"}]}`,
+		`{"id":"m","role":"user","name":"internal_x","content":[{"type":"text","name":"internal:x","text":"internal"}]}`,
 	} {
 		for list := range lists(harmless) {
 			if got := last(filterFrames(t, allSettings[0], list)); got != list {
@@ -167,16 +142,16 @@ func TestRestOfListed(t *testing.T) {
 // TestListsAfterMany checks that no list leaves after more messages were withheld than are remembered.
 func TestListsAfterMany(t *testing.T) {
 	var sent []string
-	for range 1025 {
+	for range 1024 {
 		id := strings.Repeat("x", len(sent)%200+1) + string(rune('a'+len(sent)/200))
 		sent = append(sent, `{"type":"TEXT_MESSAGE_START","messageId":"`+id+`","kind":"internal"}`)
 	}
 	list := `{"type":"MESSAGES_SNAPSHOT","messages":[` + hello + `]}`
-	if got := last(filterFrames(t, allSettings[0], append(sent[:1024:1024], list)...)); got != list {
-		t.Errorf("after 1024 withheld messages, a list becomes %s, want it unchanged", got)
+	if got := last(filterFrames(t, allSettings[0], append(sent[:1023:1023], list)...)); got != list {
+		t.Errorf("after 1023 withheld messages, a list becomes %s, want it unchanged", got)
 	}
 	if got := last(filterFrames(t, allSettings[0], append(sent, list)...)); got != withheld {
-		t.Errorf("after 1025 withheld messages, a list becomes %s, want it withheld", got)
+		t.Errorf("after 1024 withheld messages, a list becomes %s, want it withheld", got)
 	}
 }
 
@@ -233,19 +208,15 @@ func TestCallsInLists(t *testing.T) {
 	}
 	result := `,{"id":"y","role":"tool","toolCallId":"c","content":"CANARY"}`
 	for sent, want := range map[string]string{
-		assistant(`,"content":"hi"`, c+","+d) + result:                              assistant(`,"content":"hi"`, d),
-		assistant(`,"content":"hi"`, c) + result:                                    assistant(`,"content":"hi"`, ""),
-		assistant(`,"content":[{"type":"text","text":"hi"}]`, c):                    assistant(`,"content":[{"type":"text","text":"hi"}]`, ""),
-		assistant("", d+","+c) + result:                                             assistant("", d),
-		strings.Replace(assistant(`,"content":"CANARY"`, c+","+d), `"a"`, `"b"`, 1): "",
-		assistant("", c) + result:                                                   "",
-		assistant(`,"content":""`, c):                                               "",
-		assistant(`,"content":null`, c):                                             "",
-		assistant("", d+`,{"function":{"name":"f","arguments":"CANARY"}},`+c):       assistant("", d),
-		assistant(`,"content":"hi","x":{"tool_calls":[`+c+`]}`, c+","+d):            "",
-		assistant("", strings.Replace(d, "{", `{"next":["c"],`, 1)+","+c):           "",
-		assistant(`,"content":[{"type":"tool_use","id":"c"}]`, c+","+d):             "",
-		assistant(`,"content":"hi"`, d):                                             assistant(`,"content":"hi"`, d),
+		assistant(`,"content":"hi"`, c+","+d) + result:                          assistant(`,"content":"hi"`, d),
+		assistant(`,"content":"hi"`, c) + result:                                assistant(`,"content":"hi"`, ""),
+		assistant(`,"content":[{"type":"text","text":"hi"}]`, c):                assistant(`,"content":[{"type":"text","text":"hi"}]`, ""),
+		assistant("", d+","+c) + result:                                         assistant("", d),
+		strings.Replace(assistant(`,"content":"hi"`, c+","+d), `"a"`, `"b"`, 1): strings.Replace(assistant(`,"content":"hi"`, d), `"a"`, `"b"`, 1),
+		assistant("", c) + result:                                               "",
+		assistant(`,"content":""`, c):                                           "",
+		assistant(`,"content":null`, c):                                         "",
+		assistant(`,"content":"hi"`, d):                                         assistant(`,"content":"hi"`, d),
 	} {
 		if got := last(filterFrames(t, allSettings[0], run, text, hidden, other, list(sent))); got != list(want) {
 			t.Errorf("the list %s becomes %s", list(sent), got)
@@ -265,7 +236,6 @@ func TestSecondResults(t *testing.T) {
 		leaves bool // the last frame
 	}{
 		"a mark":         {[]string{evasions["kind"](result("c", "m")), result("c", "n")}, false},
-		"a name":         {[]string{strings.Replace(result("c", "m"), `"content"`, `"kind":"internal_f","content"`, 1), result("c", "n")}, false},
 		"in a later run": {[]string{evasions["kind"](result("c", "m")), end, next, result("c", "n")}, false},
 		"another call":   {[]string{evasions["kind"](result("c", "m")), result("d", "n")}, true},
 		"no mark":        {[]string{result("c", "m"), result("c", "n")}, true},

@@ -80,13 +80,27 @@ func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) b
 // isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
 // protocols do. lenient.CheckNames finds a type or kind there.
 func isMarkedInternal(v strictjson.Value) bool {
-	for m := range wire.WithMetadata(v) {
-		if m.InMetadata && lenient.MatchesAny(m.Name.Text(), eventMembers) && lenient.ContainsInternal(m.Value) {
+	for name, value := range v.Members() {
+		if metadataPrefilter.MayMatch(name.Text()) && lenient.MatchesAny(name.Text(), metadataMembers) && namesInternalEvent(value) {
 			return true
 		}
 	}
 	return false
 }
+
+func namesInternalEvent(metadata strictjson.Value) bool {
+	for name, value := range metadata.Members() {
+		if lenient.MatchesAny(name.Text(), eventMembers) && lenient.ContainsInternal(value) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	metadataMembers   = []string{"metadata"}
+	metadataPrefilter = lenient.NewPrefilter(&event.Table{Labels: metadataMembers})
+)
 
 var eventMembers = []string{"event"}
 

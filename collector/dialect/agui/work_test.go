@@ -118,8 +118,6 @@ func TestQuestions(t *testing.T) {
 		{"in a framework's event", []string{start, asked, asked, finish}, []string{startFacts, "on_interrupt" + runFields + "; other", "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended awaits_outcome`}},
 		{"in an internal event", []string{start, ev("CUSTOM", `"name":"on_interrupt"`, `"value":"Go on?"`, `"kind":"internal"`), finish},
 			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification; run_ended awaits_outcome`}},
-		{"about a withheld call", []string{start, ev("TOOL_CALL_START", `"toolCallId":"c"`, `"toolCallName":"f"`, `"kind":"internal"`), ev("CUSTOM", `"name":"on_interrupt"`, `"value":{"toolCallId":"c","message":"Go on?"}`), finish},
-			[]string{startFacts, "TOOL_CALL_START" + runFields + ` internal; tool_started name="f" call="c"`, "on_interrupt" + runFields + " internal; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification; tool_paused call="c"; run_ended awaits_outcome`}},
 		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended awaits_outcome`}},
 		{"not repeated in the next run", []string{start, asked, finish, start, finish},
 			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended awaits_outcome`, startFacts, finishFacts}},
