@@ -120,13 +120,6 @@ func (a *agents) end(ended *subagent) {
 	*a = slices.DeleteFunc(*a, func(known *subagent) bool { return known == ended })
 }
 
-// hideWithin marks the subagents that a call started as not shown, because another call has its id.
-func (a agents) hideWithin(call string) {
-	for _, known := range a {
-		known.shown = known.shown && (call == "" || known.startedBy != call)
-	}
-}
-
 // nameOf returns the name in an id such as "subagent_advanced_tender_analyst_xyz12345". Each instance of
 // an agent has its own suffix.
 func nameOf(id, call string) string {

@@ -15,7 +15,7 @@ type text struct {
 	by       agent
 	kind     event.Kind // KindText, or KindThought if its start says so
 	hasStart bool       // it began with content_start
-	shown    bool       // its start left
+	withheld bool       // its start was withheld
 	sent     dialect.TextTail
 }
 
@@ -23,6 +23,8 @@ type text struct {
 type content struct {
 	open          []*text
 	forgotThought bool // an open thought was forgotten, so a text without a start may be one
+
+	forgotWithheld bool // the same of a text whose start was withheld
 }
 
 // begin begins an agent's text. It forgets the one that the agent has not ended.
@@ -32,6 +34,7 @@ func (c *content) begin(by agent, isThought, hasStart bool) *text {
 	}
 	if len(c.open) >= maxTexts {
 		c.forgotThought = c.forgotThought || c.open[0].kind == event.KindThought
+		c.forgotWithheld = c.forgotWithheld || c.open[0].withheld
 		c.open = slices.Delete(c.open, 0, 1)
 	}
 	begun := &text{by: by, kind: event.KindText, hasStart: hasStart}

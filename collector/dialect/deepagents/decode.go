@@ -17,7 +17,7 @@ type decoder struct {
 	run        string
 	session    string
 	isVersion2 bool // version 2, whose frames name their agent
-	missed     bool // a start was withheld, or may have been in an unreadable frame
+	withheld   wire.Set[itemID]
 	runState
 }
 
@@ -43,22 +43,19 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
-		d.missed = d.missed || f.MayContainObject()
 		if isBrokenError(f.Data) {
 			d.fail(event.AgentError, "", b)
 		}
 		return
 	case kind.Kind() != strictjson.String:
 		b.Rejected = event.ReasonShape
-		d.missed = true
 		return
 	}
 	b.Time = dialect.TextTime(v.Get("ts"))
-	reader, known := readers[string(kind.Text())]
+	reader, known := readers[string(lenient.WithoutMark(kind.Text()))]
 	if !known {
 		b.UnknownKind = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
-		d.missed = true
 		return
 	}
 	if version, ok := v.Get("v").Int(); ok {
@@ -74,7 +71,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	if id := dialect.Name(v.Get("agent_id").String()); speaker.name == mainAgent && strings.HasPrefix(id, subAgent) {
 		b.AddAuthors(v, nameOf(id, "")) // the agent's type and its ID contradict each other
 	}
-	d.checkAgent(reader.kind, v, record, b)
+	d.check(reader.kind, v, record, b)
 	reader.read(d, v, b)
 }
 
@@ -130,23 +127,17 @@ func (d *decoder) readToolStart(v strictjson.Value, b *event.Batch) {
 	args := b.Embedded(v.Get("args_summary"))
 	b.HasThoughts = lenient.ContainsThoughtMarker(args)
 	e.SetPayload(args)
-	begun := &call{id: idOf(v.Get("call_id")), tool: e.Name, caller: speakerOf(b)}
-	d.calls.begin(begun)
-	if d.start(&begun.shown, b); !begun.shown {
-		d.agents.hideWithin(begun.id)
-	}
+	d.calls.begin(&call{id: e.CallID, tool: e.Name, caller: speakerOf(b), shown: leaves(b)})
 }
 
 // readToolEnd ends a call. If the frame names no agent, the call's agent is the speaker.
 func (d *decoder) readToolEnd(v strictjson.Value, b *event.Batch) {
 	id := dialect.Name(v.Get("call_id").String())
-	ended := d.calls.find(idOf(v.Get("call_id")))
+	ended := d.calls.find(id)
 	if ended.caller != (agent{}) && d.namesNoAgent(v) {
 		ended.caller.apply(b)
 	}
-	if d.requireStart(ended.shown, b); leaves(b) || !ended.shown {
-		d.calls.end(ended.id)
-	}
+	d.calls.end(ended.id)
 	e := b.Add(event.KindToolEnded)
 	e.Name, e.CallID = cmp.Or(dialect.Name(v.Get("name").String()), ended.tool), id
 	e.Error, e.Duration = failureOf(v.Get("status"), event.ToolError), dialect.Duration(v.Get("ms"), time.Millisecond)
@@ -166,14 +157,12 @@ func (d *decoder) readSubagentEnd(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	b.Add(event.KindAgentEnded).Duration = dialect.Duration(v.Get("ms"), time.Millisecond)
-	if ended := d.agents.note(speakerOf(b)); leaves(b) || !ended.shown {
-		d.agents.end(ended)
-	}
+	d.agents.end(d.agents.note(speakerOf(b)))
 }
 
 func (d *decoder) readContentStart(v strictjson.Value, b *event.Batch) {
 	begun := d.content.begin(speakerOf(b), lenient.ContainsThoughtMarker(v), true)
-	d.start(&begun.shown, b)
+	begun.withheld = !leaves(b)
 }
 
 // readContent reads a piece of a text. Version 1 has no frame that starts a text.
@@ -181,9 +170,9 @@ func (d *decoder) readContent(v strictjson.Value, b *event.Batch) {
 	t := d.openText(v, b)
 	if t == nil {
 		t = d.content.begin(speakerOf(b), d.content.forgotThought, false)
+		t.withheld = d.content.forgotWithheld
 	}
-	d.requireStart(t.shown, b)
-	t.shown = t.shown || leaves(b)
+	b.Internal = b.Internal || t.withheld
 	piece := v.Get("md")
 	b.Partial = true
 	b.AddText(t.kind, piece)
@@ -193,13 +182,13 @@ func (d *decoder) readContent(v strictjson.Value, b *event.Batch) {
 // readContentEnd reports the whole text.
 func (d *decoder) readContentEnd(v strictjson.Value, b *event.Batch) {
 	t := d.openText(v, b)
-	d.requireStart(t != nil && t.shown, b)
 	if t == nil {
+		b.Internal = b.Internal || d.content.forgotWithheld
 		return
 	}
-	if t.report(b, t.hasStart || !d.isVersion2); leaves(b) || !t.shown {
-		d.content.end(t)
-	}
+	b.Internal = b.Internal || t.withheld
+	t.report(b, t.hasStart || !d.isVersion2)
+	d.content.end(t)
 }
 
 // openText returns the open text that a frame continues, or nil. If the frame names no agent, it is the text that started last,

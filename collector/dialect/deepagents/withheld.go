@@ -1,7 +1,7 @@
 package deepagents
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -10,62 +10,65 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Once a start was missed, a frame that continues a call, a text or a subagent leaves only if its start was shown. The
-// record of each open call, text and subagent says so. What has no record was not shown.
+// itemID identifies a call or a subagent.
+type itemID struct {
+	isAgent bool
+	hash    uint64
+}
+
+// itemOf returns the item with an ID. A lenient reader may take 7 for "7".
+func itemOf(isAgent bool, id strictjson.Value) itemID {
+	if id.Kind() == strictjson.String {
+		return itemID{isAgent, wire.Hash(id.String())}
+	}
+	return itemID{isAgent, wire.Hash(string(id.Raw()))}
+}
 
 var prefilter = lenient.NewPrefilter(&table)
 
 // leaves reports whether nothing in the frame or before it withholds it.
 func leaves(b *event.Batch) bool { return !b.Internal && !wire.IsFiltered(b, prefilter) }
 
-// start records whether the frame, which starts something, leaves. The latest start of an ID counts.
-func (d *decoder) start(shown *bool, b *event.Batch) {
-	*shown = leaves(b)
-	d.missed = d.missed || !*shown
-}
-
-// requireStart marks the frame as internal if the start of what it continues was, or may have been, withheld.
-func (d *decoder) requireStart(shown bool, b *event.Batch) {
-	b.Internal = b.Internal || d.missed && !shown
-}
-
-// checkAgent checks the subagent that a frame names and, if it starts, the call in which it works. record is that of the subagent.
-func (d *decoder) checkAgent(kind string, v strictjson.Value, record *subagent, b *event.Batch) {
-	call := v.Get("parent_call_id")
-	switch {
+// check marks the frame as internal if it has the ID of a call or subagent whose start was withheld, until another start with the ID.
+// record is that of the frame's subagent.
+func (d *decoder) check(kind string, v strictjson.Value, record *subagent, b *event.Batch) {
+	call, agents := itemOf(false, v.Get("call_id")), agentsOf(v, b)
+	switch isFull := d.withheld.IsFull(); {
+	case kind == typeToolStart:
+		d.withheld.Remove(call)
 	case kind == typeSubagentStart:
-		d.requireStart(!isSet(call) || call.Is(b.EnclosingCall) && d.calls.find(b.EnclosingCall).shown, b)
-		d.start(&record.shown, b)
+		for _, one := range agents {
+			d.withheld.Remove(one)
+		}
+	case kind == typeToolEnd && (d.withheld.Contains(call) || isFull && !d.calls.find(dialect.Name(v.Get("call_id").String())).shown), isFull && b.Branch != "" && !record.shown:
+		b.Internal = true
+	}
+	caller := v.Get("parent_call_id")
+	b.Internal = b.Internal || isSet(caller) && d.withheld.Contains(itemOf(false, caller)) || slices.ContainsFunc(agents, d.withheld.Contains)
+	if leaves(b) {
+		record.shown = true
 		return
-	case b.Branch != "":
-		d.requireStart(record.shown && isNamedClearly(v, b), b)
-	default:
-		d.requireStart(kind != typeSubagentEnd && !isSet(call) && isOfMain(v), b)
 	}
-	record.shown = record.shown || leaves(b)
+	switch kind {
+	case typeToolStart:
+		d.withheld.Add(call)
+	case typeSubagentStart:
+		record.shown = false
+		for _, one := range agents {
+			d.withheld.Add(one)
+		}
+	}
 }
 
-// isNamedClearly reports whether a frame names its subagent by an ID that no other subagent has.
-func isNamedClearly(v strictjson.Value, b *event.Batch) bool {
-	id, call := v.Get("agent_id"), v.Get("parent_call_id")
-	return (isSet(id) || isSet(call)) && (!isSet(id) || id.Is(b.Branch)) && (!isSet(call) || call.Is(b.EnclosingCall))
-}
-
-// isOfMain reports whether a frame says that it is the main agent's, or names no agent.
-func isOfMain(v strictjson.Value) bool {
-	kind, id := v.Get("agent_type"), v.Get("agent_id")
-	if kind.Is(mainAgent) {
-		return !strings.HasPrefix(id.String(), subAgent)
+// agentsOf returns the IDs of the frame's subagent: the one on the wire, and the one by which the decoder knows it.
+func agentsOf(v strictjson.Value, b *event.Batch) (all []itemID) {
+	if id := v.Get("agent_id"); isSet(id) {
+		all = append(all, itemOf(true, id))
 	}
-	return !isSet(kind) && (!isSet(id) || strings.HasPrefix(id.String(), mainAgent))
+	if b.Branch != "" {
+		all = append(all, itemID{true, wire.Hash(b.Branch)})
+	}
+	return all
 }
 
 func isSet(v strictjson.Value) bool { return v.Kind() > strictjson.Null && !v.Is("") }
-
-// idOf returns an ID by which calls are told apart, or "" if v is none.
-func idOf(v strictjson.Value) string {
-	if id := v.String(); len(id) <= dialect.MaxName {
-		return id
-	}
-	return ""
-}
