@@ -20,7 +20,7 @@ func TestInternalMarks(t *testing.T) {
 		{"custom", `{"event":"a","value":[{"kind":"Internal.x","text":"secret"}]}`}, {"custom", `{"message":{"kind":"\u0069nternal:x","text":"secret"}}`},
 		{"custom", `{"a":[[{"b":{"Type":"internal.x","c":[{"text":"secret"}]}}]]}`}, {"custom", `{"event":"in\u200bternal","text":"secret"}`},
 		ofEvents("on_custom_event", "a", `{"type":"internal:x","text":"secret"}`, ""), ofEvents("on_custom_event", "a", `{"item":{"a":{"event":"internal:x"}},"text":"secret"}`, ""),
-		ofEvents("on_custom_event", "Internal_x", `{"text":"secret"}`, ""), ofEvents("on_custom_event", "a", `"secret"`, `,"Name":"internal:x"`),
+		ofEvents("on_custom_event", "Internal_x", `{"text":"secret"}`, ""), {"events", `{"event":"on_custom_event","NAME":"internal:x","data":"secret","metadata":{}}`},
 		{"events", `{"event":"internal_x","name":"a","data":"secret"}`}, {"events", `{"event":"on_internal_x_start","name":"a","data":"secret"}`}, {"events", `{"name":"a","data":"secret"}`},
 		{"events", `{"event":"on_chain_starts","name":"a","data":"secret"}`},
 		{"error", `{"error":"ValueError","message":"secret","kind":"internal"}`}, {"error", `{"error":"ValueError","message":"secret","Type":"Internal:x"}`},

@@ -95,7 +95,7 @@ func TestForgottenFrames(t *testing.T) {
 			t.Fatalf("frame %d: %d frames are remembered", i, len(s.recent)+len(s.older))
 		}
 	}
-	if s.add(2*maxFrames) || !s.add(0) {
+	if s.add(2*maxFrames) || s.add(maxFrames) || !s.add(0) {
 		t.Error("it does not remember the last frames")
 	}
 }

@@ -224,7 +224,7 @@ func (d *decoder) startCalls(m *message, v strictjson.Value, b *event.Batch) {
 // callReasons are the finish reasons of responses with calls.
 var callReasons = []string{"tool_calls", "tool_call", "tool_use", "function_call"}
 
-// lostCalls reports whether a message without calls had some: its finish reason says so. The filter has withheld them.
+// lostCalls reports whether a message without calls had some, which a filter has withheld: its finish reason says so.
 func (m *message) lostCalls() bool { return slices.Contains(callReasons, strings.ToLower(m.finish)) }
 
 // Members of a message's response_metadata that hold the model and the finish reason. Models' servers name them differently.

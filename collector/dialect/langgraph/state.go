@@ -184,12 +184,12 @@ func hasReturned(task strictjson.Value) bool {
 func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.Batch) {
 	d.nameByTask(sc, v)
 	d.startResumed(sc, b)
-	if executed, isCertain := executedBy(v); isCertain && len(executed) == 1 && id != "" && len(d.taskCall) < maxOpenCalls {
+	if executed := executedBy(v); executed.Exists() && id != "" && len(d.taskCall) < maxOpenCalls {
 		if d.taskCall == nil {
 			d.taskCall = make(map[string]string)
 		}
-		d.taskCall[id] = d.name(executed[0].Get("id"))
-		d.noteResumed(sc, id, executed[0])
+		d.taskCall[id] = d.name(executed.Get("id"))
+		d.noteResumed(sc, id, executed)
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
 	d.readResultsIn(v.Get("input"), b)

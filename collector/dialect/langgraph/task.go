@@ -113,30 +113,31 @@ func isCalled(task strictjson.Value) bool {
 	return args.Kind() == strictjson.Array && named.Kind() == strictjson.Object && slices.ContainsFunc(elementsOf(task.Get("triggers")), func(t strictjson.Value) bool { return t.Is("__pregel_push") })
 }
 
-// executedBy returns the calls that a task executes. Its input is a call (alone, in an envelope or in a list) or a state
-// whose last message has the calls. A state is certain only in the node that executes tools, because other nodes get
-// states too.
+// executedBy returns the call that a task executes, or nothing if there is none, or several are possible. The task's input is a call (alone, in an
+// envelope or in a list) or a state whose last message has the calls. A state is certain only in the node that executes tools, because other
+// nodes get states too.
 //
 // Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input; langchain/dist/agents/nodes/ToolNode.js (lg_tool_call).
-func executedBy(task strictjson.Value) (calls []strictjson.Value, isCertain bool) {
+func executedBy(task strictjson.Value) (c strictjson.Value) {
 	input := task.Get("input")
 	if c := input.First("tool_call", "lg_tool_call"); c.Exists() {
-		return []strictjson.Value{c}, true
+		return c
 	}
+	var calls []strictjson.Value
 	for _, one := range append(elementsOf(input), input) {
 		if one.Get("args").Exists() && one.Get("id").Exists() {
 			calls = append(calls, one)
 		}
 	}
-	if len(calls) > 0 {
-		return calls, true
+	if len(calls) == 0 && task.Get("name").Is(toolNode) {
+		var last strictjson.Value
+		for message := range cmp.Or(input.Get("messages"), input).Elements() {
+			last = message
+		}
+		calls = elementsOf(last.Get("tool_calls"))
 	}
-	if isHook(task.Get("name").String()) { // it gets the state too, and may answer a call, but executes none
-		return nil, false
+	if len(calls) == 1 {
+		c = calls[0]
 	}
-	var last strictjson.Value
-	for message := range cmp.Or(input.Get("messages"), input).Elements() {
-		last = message
-	}
-	return elementsOf(last.Get("tool_calls")), last.Exists() && task.Get("name").Is(toolNode)
+	return c
 }
