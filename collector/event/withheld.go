@@ -16,9 +16,6 @@ type Withheld struct {
 	revision      atomic.Uint64 // how many keys were added
 	mu            sync.Mutex
 	recent, older map[uint64]struct{} // at most MaxWithheld each
-
-	hasCalls                atomic.Bool           // a call was added
-	recentCalls, olderCalls map[uint64]scopeCalls // by scope, at most maxWithheldScopes each
 }
 
 // IsEmpty reports whether no key was ever added. It takes no lock.

@@ -215,16 +215,3 @@ func (v Value) Int() (i int64, ok bool) {
 	}
 	return i, true
 }
-
-// PositionIn returns the position of the value in the document of root. Documents with equal data have equal values at equal positions.
-func (v Value) PositionIn(root Value) (position uint32, isIn bool) {
-	return v.index, v.doc != nil && v.doc == root.doc
-}
-
-// At returns the value at a position in the document of v, or a Value that does not exist.
-func (v Value) At(position uint32) Value {
-	if v.doc == nil || int(position) >= len(v.doc.nodes) {
-		return Value{}
-	}
-	return Value{v.doc, position}
-}

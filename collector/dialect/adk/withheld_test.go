@@ -28,12 +28,7 @@ func leavesOf(t *testing.T, policy event.Policy, frames ...string) (out []string
 			out = append(out, withheld)
 			continue
 		}
-		data, judged := string(frame.Data), b.Judgment(1000)
-		b.Judge(&judged)
-		if again, _ := f.Apply(b); string(again.Data) != data {
-			t.Errorf("%s leaves again as %s", data, again.Data)
-		}
-		out = append(out, data)
+		out = append(out, string(frame.Data))
 	}
 	return out
 }
