@@ -52,27 +52,34 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Time = dialect.TextTime(v.Get("ts"))
-	reader, known := readers[string(lenient.WithoutMark(kind.Text()))]
+	reader, known := readers[string(kind.Text())]
 	if !known {
 		b.UnknownKind = dialect.UnknownKind(kind.Text())
 		b.Add(event.KindOther)
+		d.withholdMarked(v)
 		return
 	}
 	if version, ok := v.Get("v").Int(); ok {
 		d.isVersion2 = version >= 2
 	}
 	b.Type = reader.kind
-	speaker := d.agents.agentOf(v, reader.kind)
+	speaker := d.speakerOf(v, reader)
 	record := d.agents.note(speaker)
-	if speaker == (agent{}) && reader.defaultsToMain && d.isVersion2 {
-		speaker.name = mainAgent
-	}
 	speaker.apply(b)
 	if id := dialect.Name(v.Get("agent_id").String()); speaker.name == mainAgent && strings.HasPrefix(id, subAgent) {
 		b.AddAuthors(v, nameOf(id, "")) // the agent's type and its ID contradict each other
 	}
 	d.check(reader.kind, v, record, b)
 	reader.read(d, v, b)
+}
+
+// speakerOf returns the agent of a frame.
+func (d *decoder) speakerOf(v strictjson.Value, r reader) agent {
+	speaker := d.agents.agentOf(v, r.kind)
+	if speaker == (agent{}) && r.defaultsToMain && d.isVersion2 {
+		speaker.name = mainAgent
+	}
+	return speaker
 }
 
 type reader struct {

@@ -32,7 +32,7 @@ func leaves(b *event.Batch) bool { return !b.Internal && !wire.IsFiltered(b, pre
 // check marks the frame as internal if it has the ID of a call or subagent whose start was withheld, until another start with the ID.
 // record is that of the frame's subagent.
 func (d *decoder) check(kind string, v strictjson.Value, record *subagent, b *event.Batch) {
-	call, agents := itemOf(false, v.Get("call_id")), agentsOf(v, b)
+	call, agents := itemOf(false, v.Get("call_id")), agentsOf(v, b.Branch)
 	switch isFull := d.withheld.IsFull(); {
 	case kind == typeToolStart:
 		d.withheld.Remove(call)
@@ -49,24 +49,39 @@ func (d *decoder) check(kind string, v strictjson.Value, record *subagent, b *ev
 		record.shown = true
 		return
 	}
+	record.shown = record.shown && kind != typeSubagentStart
+	d.withholdStart(kind, v, b.Branch)
+}
+
+// withholdStart remembers the call or subagent that a withheld frame starts.
+func (d *decoder) withholdStart(kind string, v strictjson.Value, agent string) {
 	switch kind {
 	case typeToolStart:
-		d.withheld.Add(call)
+		d.withheld.Add(itemOf(false, v.Get("call_id")))
 	case typeSubagentStart:
-		record.shown = false
-		for _, one := range agents {
+		for _, one := range agentsOf(v, agent) {
 			d.withheld.Add(one)
 		}
 	}
 }
 
+// withholdMarked remembers what a frame starts that has a mark in its type, such as internal:tool_start. The frame is of no known type.
+func (d *decoder) withholdMarked(v strictjson.Value) {
+	marked := readers[string(lenient.WithoutMark(v.Get("type").Text()))]
+	speaker := d.speakerOf(v, marked)
+	d.withholdStart(marked.kind, v, speaker.id)
+	if marked.kind == typeContentStart {
+		d.content.begin(speaker, false, true).withheld = true
+	}
+}
+
 // agentsOf returns the IDs of the frame's subagent: the one on the wire, and the one by which the decoder knows it.
-func agentsOf(v strictjson.Value, b *event.Batch) (all []itemID) {
+func agentsOf(v strictjson.Value, known string) (all []itemID) {
 	if id := v.Get("agent_id"); isSet(id) {
 		all = append(all, itemOf(true, id))
 	}
-	if b.Branch != "" {
-		all = append(all, itemID{true, wire.Hash(b.Branch)})
+	if known != "" {
+		all = append(all, itemID{true, wire.Hash(known)})
 	}
 	return all
 }
