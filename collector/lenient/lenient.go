@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -344,25 +343,6 @@ func HasSuffix(name []byte, words ...string) bool {
 // Text returns a text as lenient readers compare it: in compatibility forms and lower case, without blanks and
 // invisible characters.
 func Text(text []byte) []byte { return bytes.ToLower(canonical(text)) }
-
-// PieceText is Text for texts that may be sent in pieces. A piece may end within a character. Each half of a
-// surrogate pair therefore counts as a character, whether both are in one piece or not.
-func PieceText(text []byte) []byte {
-	const half, privateUse = 0xd800, 0xe000
-	text = norm.NFKD.Bytes(text)
-	units := make([]byte, 0, len(text)*3/2) // six bytes for each four
-	for _, r := range string(text) {
-		switch high, low := utf16.EncodeRune(r); {
-		case strictjson.IsHalf(r):
-			units = utf8.AppendRune(units, r&0x7ff+privateUse)
-		case high != utf8.RuneError:
-			units = utf8.AppendRune(utf8.AppendRune(units, high-half+privateUse), low-half+privateUse)
-		default:
-			units = utf8.AppendRune(units, r)
-		}
-	}
-	return Text(units)
-}
 
 // canonical decomposes compatibility forms and removes blanks, control characters, format characters,
 // marks, and halves of characters.

@@ -77,17 +77,6 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestPieceText checks that texts in pieces are equal wherever they are cut.
-func TestPieceText(t *testing.T) {
-	const whole, pieces = "An \U0001f600, 𝐛𝐨𝐥𝐝", "an\U0010d83d\U0010de00,bold"
-	if got, want := PieceText([]byte(whole)), PieceText([]byte(pieces)); string(got) != string(want) {
-		t.Errorf("PieceText(%+q) = %+q, want %+q", whole, got, want)
-	}
-	if got := PieceText([]byte("\U0010de00")); string(got) == string(PieceText([]byte("\U0010d83d"))) || len(got) == 0 {
-		t.Errorf("PieceText of a half is %+q, want a character of its own", got)
-	}
-}
-
 // FuzzPrefilter checks that the prefilter never rules out a name that matches.
 func FuzzPrefilter(f *testing.F) {
 	for _, name := range append(table.Discriminators, table.Envelopes...) {

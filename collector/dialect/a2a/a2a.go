@@ -104,8 +104,6 @@ func startsTask(r dialect.Request) bool {
 	return message.Kind() == strictjson.Object && !lenient.HasMember(message, taskIDs)
 }
 
-var taskIDs = []string{"taskId", "task_id"}
-
 // streamRequest returns the dialect's name if the body is a JSON-RPC request for a method that only
 // A2A has and that is answered by a stream, else "".
 func streamRequest(body strictjson.Value) string {
@@ -120,11 +118,6 @@ func streamRequest(body strictjson.Value) string {
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	tasks, _ := simplelru.NewLRU[string, *task](maxTasks, nil) // the only error is a size below one
 	d := &decoder{tasks: tasks, answer: s.SingleRun, joined: s.JoinedRun != "", resumed: s.Live && !s.NewRun, isNew: s.NewRun}
-	d.withheld.shared, d.thoughtArtifacts = wire.NewSharedSet(s, "content"), wire.NewSharedSet(s, "thought")
-	d.summaries = wire.NewSharedSet(s, "summary")
-	d.withheld.parts.ids = wire.NewSharedSet(s, "parts")
-	d.remoteErrors.SharedSet = wire.NewSharedSet(s, "error")
-	d.calls, d.values = wire.NewWithheldCalls(s), wire.NewWithheldValues(s)
 	if s.Session == "" {
 		d.answers = s.Answers
 	}

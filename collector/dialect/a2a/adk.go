@@ -173,7 +173,6 @@ func (d *decoder) readEvent(t *task, m adkMetadata, parts parts, b *event.Batch)
 	}
 	id, isError := d.name(m.event), m.errorMessage.Exists()
 	if id != "" && id == t.errorEvent && m.code.Exists() { // the event's response and failure were reported with its error
-		d.afterError = d.afterError || wire.IsFailureCode(m.code)
 		d.addParts(t, m, parts, isError, b)
 		return
 	}

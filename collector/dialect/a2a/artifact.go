@@ -17,16 +17,14 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	if !isRepeat {
 		d.setSpeaker(t, m, b)
 	}
-	key, write := artifactKey{t.id, d.idOf(artifact, artifactIDs)}, event.Artifact{Append: wire.MayBeTrue(v.Get("append")), Complete: is(v, "lastChunk")}
+	key, write := d.artifactKey(t, artifact), event.Artifact{Append: u.appends(), Complete: is(v, "lastChunk")}
 	parts := d.withFrame(partsOfArtifact(artifact, wire.IsMarkedThought(v)))
 	m.isEvent = m.isEvent || write.Complete && !write.Append && t.isLastEvent(parts)
 	parts = d.markArtifact(key, u.extent(), m.isEvent, parts) // ADK agents mark each part
 	b.HasThoughts = b.HasThoughts || parts.thought
 	b.Type = typeOf(typeArtifact, parts)
-	if d.missesStart(key, write.Append) {
+	if write.Append && d.resumed && !d.items.begun.Contains(key) { // an earlier piece may have said that the artifact is a thought
 		b.Type, b.MissedStart, b.HasThoughts = typeAside, true, b.HasThoughts || !m.isEvent
-	} else if d.hiddenArtifacts.MayContain(key) {
-		b.Type = typeAside
 	}
 	t.resume(b)
 	if isRepeat {
@@ -68,32 +66,23 @@ func mayBePiece(parts parts) bool {
 	})
 }
 
-// missesStart reports whether a write to an artifact continues one whose first piece was sent before the stream began. That
-// piece may have been internal or marked as a thought. missesStart also remembers that the artifact has begun.
-func (d *decoder) missesStart(key artifactKey, piece bool) bool {
-	if !piece {
-		d.hiddenArtifacts.Remove(key)
-	}
-	if !piece || !d.resumed {
-		d.begunArtifacts.Add(key)
-	}
-	return !d.begunArtifacts.Contains(key) && d.resumed
+// artifactKey returns the key of an artifact.
+func (d *decoder) artifactKey(t *task, artifact strictjson.Value) itemKey {
+	return itemKey{itemArtifact, t.id, d.idOf(artifact, artifactIDs)}
 }
 
-// trackBeginnings remembers the artifacts of a snapshot. An artifact is hidden if the public gets its beginning neither
-// from the snapshot nor from an earlier frame.
-func (d *decoder) trackBeginnings(task strictjson.Value, b *event.Batch) {
-	isHidden := b.Type == typeWorking || b.Type == typeWaiting
-	for artifact := range task.Get("artifacts").Elements() {
-		key := artifactKey{d.name(task.Get("id")), d.idOf(artifact, artifactIDs)}
-		switch {
-		case !isHidden:
-			d.hiddenArtifacts.Remove(key)
-		case artifact.Get("parts").Len() > 0 && !d.begunArtifacts.Contains(key):
-			d.hiddenArtifacts.Add(key)
-		}
-		d.begunArtifacts.Add(key)
-	}
+// isSummary reports whether an update has the summary of an ADK agent's session, also that of a remote agent.
+func (d *decoder) isSummary(u update) bool {
+	return u.shape == shapeArtifact && (wire.IsSummary(u.body) || d.remote.IsSummary)
+}
+
+// readSummary reads a summary, which is no answer. It remembers the artifact, because snapshots do not say that it has a summary.
+func (d *decoder) readSummary(u update, b *event.Batch) {
+	t := d.task(u.body.Get("taskId"), u.body.Get("contextId"))
+	d.setRun(t, b)
+	t.seen, b.Type = true, typeSummary
+	t.resume(b)
+	d.summaries.Add(d.artifactKey(t, u.body.Get("artifact")))
 }
 
 // addWrite reports a write to an artifact. Tool calls are not part of an artifact.

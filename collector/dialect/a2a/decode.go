@@ -12,55 +12,44 @@ import (
 )
 
 type decoder struct {
-	tasks      *simplelru.LRU[string, *task]
-	last       *task
-	names      wire.NameCache
-	places     wire.Places
-	withheld   withheldIDs
-	calls      wire.WithheldCalls
-	texts      wire.WithheldTexts
-	values     wire.WithheldValues
-	wholeTexts joinedTexts
-	code       wire.WithheldCode
-	request    strictjson.Value // id of the JSON-RPC request that the current frame answers
-	answer     bool             // the stream is the answer to one request
-	joined     bool             // the request subscribed to a task
-	resumed    bool             // the stream may begin in the middle of a task
-	isNew      bool             // the request started the stream's task
+	tasks     *simplelru.LRU[string, *task]
+	last      *task
+	names     wire.NameCache
+	places    wire.Places
+	items     items
+	thoughts  wire.Set[itemKey] // artifacts and messages that are thoughts as a whole
+	summaries wire.Set[itemKey] // artifacts with summaries
+	authors   wire.Authors[itemKey]
+	request   strictjson.Value // id of the JSON-RPC request that the current frame answers
+	answer    bool             // the stream is the answer to one request
+	joined    bool             // the request subscribed to a task
+	resumed   bool             // the stream may begin in the middle of a task
+	isNew     bool             // the request started the stream's task
 
-	begunArtifacts   wire.Set[artifactKey] // artifacts whose beginning was seen
-	hiddenArtifacts  wire.Set[artifactKey] // artifacts whose beginning the public did not get
-	thoughtArtifacts wire.SharedSet        // artifacts that are thoughts, by thoughtID
-	thoughtEnds      wire.Set[artifactKey] // artifacts whose last snapshot ends in a thought, until their next piece
-	thoughtMessages  wire.Set[string]      // messages that are thoughts as a whole, by id
-	thoughtTexts     thoughtTexts
-	authors          wire.Authors[contentKey]
-	thoughtBeside    bool                 // the current frame's envelope is marked as a thought
-	afterError       bool                 // the current frame has the content of an event whose failure was reported
-	relayed          wire.RelayedThoughts // of the current frame
-	remote           wire.RemoteAnswer    // of the current frame
-	remoteErrors     wire.ErrorTexts
-	summaries        wire.SharedSet                  // artifacts with summaries, by summaryID
-	textKinds        map[strictjson.Value]event.Kind // of the current frame
-	tooManyKinds     bool                            // textKinds lacks some
-	contents         []content                       // scratch of readContents
-	contentIDs       []contentID                     // scratch of withholdRepeats
-	named            []wire.NamedCall                // scratch of withholdRepeats
-	answers          []string                        // calls answered by a request that named no session; kept until the stream names it
+	thoughtEnds    wire.Set[itemKey]    // artifacts whose last snapshot ends in a thought, until their next piece
+	thoughtBeside  bool                 // the current frame's envelope is marked as a thought
+	relayed        wire.RelayedThoughts // of the current frame
+	remote         wire.RemoteAnswer    // of the current frame
+	remoteErrors   wire.ErrorTexts
+	hasRemoteError bool                            // the current frame repeats the text of a remote agent's error
+	textKinds      map[strictjson.Value]event.Kind // of the current frame
+	contents       []content                       // scratch of readContents
+	answers        []string                        // calls answered by a request that named no session; kept until the stream names it
 }
 
-// maxScratch bounds the capacity of the slices contents and contentIDs that the decoder keeps for the next frame.
+// maxScratch bounds the capacity of the slice contents that the decoder keeps for the next frame.
 const maxScratch = 64
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	u := readKnown(f)
 	d.request = f.JSON.Get("id")
-	b.Snapshot, b.StreamError, d.afterError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure, false
+	b.Snapshot, b.StreamError = u.shape == shapeTask && d.last == nil, u.shape == shapeFailure
 	d.thoughtBeside = wire.IsMarkedThought(f.JSON) || wire.IsMarkedThought(f.JSON.Get("result"))
 	d.readRelayed(u, b)
-	d.findTextKinds(f.JSON, u, b)
+	contents := d.readContents(f.JSON, u)
+	d.findTextKinds(f.JSON, u, contents, b)
 	d.decode(f, u, b)
-	d.withholdRepeats(f, u, b)
+	d.checkInternal(f, u, contents, b)
 	if b.Run != "" {
 		b.ContentHash = contentHash(f, u)
 	}
@@ -108,9 +97,6 @@ func (d *decoder) decode(f dialect.Frame, u update, b *event.Batch) {
 	}
 	if u.misplaced {
 		b.Type = typeWorking
-	}
-	if u.shape == shapeTask {
-		d.trackBeginnings(u.body, b)
 	}
 	if b.Type == typeWorking && (u.shape == shapeArtifact || u.shape == shapeMessage) {
 		b.Type = typeAside
@@ -165,14 +151,14 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 	st.parts = d.markMessage(st.message, st.parts)
 	b.HasThoughts = b.HasThoughts || st.parts.thought
 	for message := range v.Get("history").Elements() {
-		b.HasThoughts = b.HasThoughts || d.thoughtMessages.Len() > 0 && d.thoughtMessages.MayContain(d.idOf(message, messageIDs))
+		b.HasThoughts = b.HasThoughts || d.thoughts.Len() > 0 && d.thoughts.MayContain(d.messageKey(message))
 	}
 	d.enterTask(t, st, b)
 	d.setSpeaker(t, readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	inThought, areThoughts, haveThoughts := wire.IsMarkedThought(v), false, false
 	for artifact := range v.Get("artifacts").Elements() {
-		id, key := d.name(artifact.Get("artifactId")), artifactKey{t.id, d.idOf(artifact, artifactIDs)}
+		id, key := d.name(artifact.Get("artifactId")), d.artifactKey(t, artifact)
 		known, parts := t.artifact(id), d.markArtifact(key, extentSnapshot, false, partsOfArtifact(artifact, inThought))
 		areThoughts, haveThoughts = areThoughts || parts.thought, haveThoughts || hasMarkedThought(parts)
 		switch {

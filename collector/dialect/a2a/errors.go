@@ -62,7 +62,7 @@ func (d *decoder) failure(t *task, r *response, m adkMetadata, parts parts, b *e
 // repeatsRemoteError reports whether an event has nothing but a remote agent's error, and no failure. It comes before the failure, or the
 // server repeats the error as the task's answer.
 func (d *decoder) repeatsRemoteError(parts parts) bool {
-	return d.afterError && d.remote.Failure == event.NoFailure && all(partOther, parts)
+	return d.hasRemoteError && d.remote.Failure == event.NoFailure && all(partOther, parts)
 }
 
 // isOfWorkflow reports whether an event is an error of a workflow or of one of its steps. The author of such an event is the

@@ -138,7 +138,6 @@ func TestMarkedArtifacts(t *testing.T) {
 		{artifact("a", "one", "", ""), artifact("a", "two", "", `,"append":true,"thought":true`), artifact("a", "secret", "", `,"append":true`)},
 		{strings.Replace(snapshot, `}]}`, `}],"metadata":{"thought":true}}`, 1), artifact("a", "secret", "", `,"append":true`+author)},
 		{strings.Replace(artifact("a", "one", "", ""), `{"jsonrpc"`, `{"thought":true,"jsonrpc"`, 1), artifact("a", "secret", "", `,"append":true`+author)},
-		{artifact("a", "one", marked, ""), artifact("a", "secret and something else that nobody may see", "", `,"append":true`), artifact("a", "One! secret and something else that nobody may see", "", "")},
 	} {
 		stream := "data: " + strings.Join(sent, "\n\ndata: ") + "\n\n"
 		const id = `"artifactId":"a"`

@@ -65,17 +65,6 @@ func TestRemoteErrors(t *testing.T) {
 	}
 }
 
-// TestRemoteErrorsOnOtherStreams subscribes to a task on another stream after a remote agent's error.
-func TestRemoteErrorsOnOtherStreams(t *testing.T) {
-	const failed = `{\"a2a:response\":{\"status\":{\"state\":\"failed\",\"message\":{\"parts\":[{\"text\":\"secret\"}]}}}}`
-	first, memory := envelopes["0.3"]("status-update", "", ids+`,"status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+secret+`]}},"metadata":{"adk_author":"a","adk_invocation_id":"e-1","adk_custom_metadata":"`+failed+`"}`), new(event.Withheld)
-	filterStreamOf(t, &event.Stream{Withheld: memory}, public, "data: "+first+"\n\n")
-	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[`+secret+`]}]`)
-	if got := filterStreamOf(t, &event.Stream{Withheld: memory}, public, "data: "+snapshot+"\n\n")[0]; strings.Contains(got, "secret") {
-		t.Errorf("of a snapshot this leaves: %s", got)
-	}
-}
-
 // TestLateErrors checks that the error of an agent may be older than what other agents sent, because JavaScript's server reports it last.
 func TestLateErrors(t *testing.T) {
 	status := func(state, author, code string) string {

@@ -116,15 +116,3 @@ func TestExecutions(t *testing.T) {
 		}
 	}
 }
-
-// TestTooManyKinds sends more texts of tools than are listed, in a frame that is withheld. None of them counts as an answer.
-func TestTooManyKinds(t *testing.T) {
-	one := `{"kind":"text","text":"x","metadata":{"adk_type":"function_response"}},`
-	got := factsOf(&event.Stream{}, piece("a", strings.TrimSuffix(strings.Repeat(one, maxTextKinds+10), ","), last))
-	if strings.Contains(got, `text "x"`) {
-		t.Error(got)
-	}
-	if got := factsOf(&event.Stream{}, piece("a", one+text("hi"), last)); !strings.Contains(got, `text "hi"`) {
-		t.Error(got)
-	}
-}

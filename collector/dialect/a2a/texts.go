@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -15,12 +16,15 @@ import (
 
 // content is a message or an artifact in an update.
 type content struct {
-	id     contentKey
+	id     itemKey
 	parts  parts
-	around []strictjson.Value // the objects around the parts
+	around []strictjson.Value // the objects around the parts; the last one is the message or the artifact
 	inBody bool               // the body of the update is around these objects
 	extent extent
 }
+
+// object returns the message or the artifact.
+func (c *content) object() strictjson.Value { return c.around[len(c.around)-1] }
 
 // extent says how the parts of a message or an artifact relate to those of earlier frames.
 type extent uint8
@@ -31,38 +35,59 @@ const (
 	extentSnapshot               // the parts repeat earlier ones
 )
 
-// readContents returns the messages and artifacts in an update. The result is valid until the next call.
-func (d *decoder) readContents(u update) []content {
+// Members with the ids of messages, artifacts and tasks, in JavaScript and in Python.
+var (
+	messageIDs  = []string{"messageId", "message_id"}
+	artifactIDs = []string{"artifactId", "artifact_id"}
+	taskIDs     = []string{"taskId", "task_id"}
+)
+
+// readContents returns the messages and artifacts in a frame, also of one that is no known update. The result is valid until the next call.
+func (d *decoder) readContents(frame strictjson.Value, u update) []content {
 	all := d.contents[:0]
-	add := func(key contentKey, parts parts, as extent, inBody bool, around ...strictjson.Value) {
-		all = append(all, content{key, d.withFrame(parts), around, inBody, as})
-	}
-	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
-		add(contentKey{contentMessage, d.idOf(v, messageIDs)}, partsOf(v, around...), as, false, append(around, v)...)
-	}
-	inThought := wire.IsMarkedThought(u.body)
-	artifact := func(as extent, task string, v strictjson.Value) {
-		parts, id := partsOfArtifact(v, inThought), d.idOf(v, artifactIDs)
-		parts.thought = parts.thought || as != extentWhole && d.thoughtArtifacts.Contains(d.thoughtID(artifactKey{task, id}))
-		add(contentKey{contentArtifact, id}, parts, as, true, v)
-	}
-	switch u.shape {
-	case shapeMessage:
-		message(u.extent(), u.body)
-	case shapeArtifact:
-		artifact(u.extent(), d.name(u.body.Get("taskId")), u.body.Get("artifact"))
-	case shapeStatus, shapeTask:
-		status := u.body.Get("status")
-		message(u.extent(), status.Get("message"), u.body, status)
-		for v := range u.body.Get("history").Elements() {
-			message(extentSnapshot, v)
-		}
-		for v := range u.body.Get("artifacts").Elements() {
-			artifact(extentSnapshot, d.name(u.body.Get("id")), v)
+	if u.body.Exists() {
+		all = d.appendContents(all, u.body, u.extent())
+	} else {
+		for _, around := range []strictjson.Value{frame, frame.Get("result")} {
+			all = d.appendContents(all, around, extentWhole)
+			for name, value := range around.Members() {
+				if _, known := wrappers[string(name.Text())]; known {
+					all = d.appendContents(all, value, extentWhole)
+				}
+			}
 		}
 	}
 	if cap(all) <= maxScratch {
 		d.contents = all
+	}
+	return all
+}
+
+// appendContents appends the messages and artifacts in the body of an update.
+func (d *decoder) appendContents(all []content, body strictjson.Value, as extent) []content {
+	message := func(as extent, v strictjson.Value, around ...strictjson.Value) {
+		if v.Kind() == strictjson.Object {
+			all = append(all, content{d.messageKey(v), d.withFrame(partsOf(v, around...)), append(around, v), false, as})
+		}
+	}
+	task, inThought := cmp.Or(d.idOf(body, taskIDs), d.name(body.Get("id"))), wire.IsMarkedThought(body)
+	artifact := func(as extent, v strictjson.Value) {
+		if v.Kind() == strictjson.Object {
+			id := itemKey{itemArtifact, task, d.idOf(v, artifactIDs)}
+			all = append(all, content{id, d.withFrame(partsOfArtifact(v, inThought)), []strictjson.Value{v}, true, as})
+		}
+	}
+	if lenient.HasMember(body, messageIDs) {
+		message(as, body)
+	}
+	status := body.Get("status")
+	message(as, status.Get("message"), body, status)
+	for v := range body.Get("history").Elements() {
+		message(extentSnapshot, v)
+	}
+	artifact(as, body.Get("artifact"))
+	for v := range body.Get("artifacts").Elements() {
+		artifact(extentSnapshot, v)
 	}
 	return all
 }
@@ -103,18 +128,13 @@ func (d *decoder) id(v strictjson.Value) string {
 	return d.name(v)
 }
 
-// maxTextKinds bounds the parts of a frame that are listed in Batch.TextKinds.
-const maxTextKinds = 1024
-
-// findTextKinds finds the parts whose text is not an answer although the part itself does not say so: repeats of
-// thoughts, errors of remote agents, and texts of tools and of the user. A frame with more than maxTextKinds of them is withheld.
-func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch) {
-	d.textKinds, d.tooManyKinds = nil, false
+// findTextKinds finds the parts whose text is not an answer although the part itself does not say so: errors of remote agents, summaries, and
+// texts of tools and of the user.
+func (d *decoder) findTextKinds(frame strictjson.Value, u update, contents []content, b *event.Batch) {
+	d.textKinds, d.hasRemoteError = nil, false
 	beside := marksOf(frame, frame.Get("result"))
 	besideBody := beside.or(marksOf(u.body))
-	contents := d.readContents(u)
 	for _, c := range contents {
-		d.rememberThoughts(c)
 		if d.remote.IsError {
 			d.remoteErrors.AddParts(c.parts.list)
 		}
@@ -125,13 +145,12 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 			outer = outer.or(besideBody)
 		}
 		d.trackAuthors(c, u, frame, b)
-		repeats := d.repeatedParts(c)
-		isSummary := c.id.kind == contentArtifact && !d.summaries.IsEmpty() && d.summaries.Contains(d.summaryID(u.body.First("taskId", "id"), c.id.id))
+		isSummary := d.summaries.Contains(c.id)
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
 			switch {
 			case d.remoteErrors.MayContainText(v.Get("text")):
-				kind, d.afterError = event.KindError, true
+				kind, d.hasRemoteError = event.KindError, true
 			case p.hiddenMark:
 				kind = event.KindThought
 			case len(bytes.TrimSpace(v.Get("text").Text())) == 0:
@@ -145,16 +164,10 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, b *event.Batch
 				continue
 			case isOtherContent(v):
 				kind = event.KindText
-			case repeats[v]:
-				kind = event.KindThought
 			default:
 				continue
 			}
-			b.HasThoughts = b.HasThoughts || repeats[v] || p.hiddenMark
-			if len(b.TextKinds) == maxTextKinds {
-				b.Internal, d.tooManyKinds = true, true
-				break
-			}
+			b.HasThoughts = b.HasThoughts || p.hiddenMark
 			b.SetTextKind(v, kind)
 		}
 	}
@@ -181,49 +194,6 @@ func (m outerMarks) or(outer outerMarks) outerMarks {
 		outer.kind, outer.isTool = m.kind, true
 	}
 	return outer
-}
-
-// rememberThoughts remembers the texts of a message or an artifact that are marked as thoughts.
-func (d *decoder) rememberThoughts(c content) {
-	var texts [][]byte
-	for v, p := range c.parts.each() {
-		if !p.isThought {
-			continue
-		}
-		if text := lenientText(v); len(text) > 0 {
-			texts = append(texts, text)
-		}
-	}
-	d.thoughtTexts.add(c, texts)
-}
-
-// repeatedParts returns the parts of a message or an artifact that are not marked but repeat its thoughts.
-func (d *decoder) repeatedParts(c content) (repeated map[strictjson.Value]bool) {
-	if !d.thoughtTexts.knows(c.id) {
-		return nil
-	}
-	var texts []unmarkedText
-	for v, p := range c.parts.each() {
-		if p.isThought {
-			continue
-		}
-		if text := lenientText(v); len(text) > 0 {
-			texts = append(texts, unmarkedText{part: v, text: text})
-		}
-	}
-	d.thoughtTexts.findRepeats(c, texts)
-	repeated = make(map[strictjson.Value]bool)
-	for _, one := range texts {
-		if one.isRepeat {
-			repeated[one.part] = true
-		}
-	}
-	return repeated
-}
-
-// lenientText returns the text of a part as lenient readers compare it.
-func lenientText(part strictjson.Value) []byte {
-	return lenient.PieceText(part.Get("text").Text())
 }
 
 // isOtherContent reports whether a part with a text has other content, or a kind that has no text.

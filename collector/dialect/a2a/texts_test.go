@@ -1,7 +1,6 @@
 package a2a_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -94,100 +93,6 @@ func TestTextsOfTheUser(t *testing.T) {
 	}
 }
 
-// TestRepeatsOfThoughts repeats a message and an artifact of which one part is a thought, without the mark. The
-// other part is still an answer, and so is the same text under another id.
-func TestRepeatsOfThoughts(t *testing.T) {
-	const mixed = `{"text":"secret","metadata":{"adk_thought":true}},` + hi
-	const byADK = `"metadata":{"adk_author":"a"}`
-	first := []string{
-		envelopes["1.0"]("", "statusUpdate", ids+`,"status":{"state":"working","message":{"messageId":"m","role":"agent","parts":[`+mixed+`]}}`),
-		envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+mixed+`]},`+byADK),
-	}
-	history := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"history":[{"messageId":"m","role":"agent","parts":[`+secret+`]}]`)
-	thoughtless := filter.Settings{Policy: event.PolicyClient}
-	for _, parts := range []string{secret + "," + hi, `{"text":" secret\n"},` + hi} {
-		for name, sent := range answerFrames(parts, "") {
-			if got := lastOutput(t, public, first[0], first[1], sent); strings.Contains(got, "secret") || !strings.Contains(got, `"hi"`) {
-				t.Errorf("under public, %s becomes %s", name, got)
-			}
-			if got := lastOutput(t, thoughtless, first[0], first[1], sent); got != withheld+": setting" {
-				t.Errorf("under client without thoughts, %s becomes %s", name, got)
-			}
-			if got := lastOutput(t, client, first[0], first[1], sent); got != sent {
-				t.Errorf("under client, %s becomes %s", name, got)
-			}
-			other := strings.NewReplacer(`"m"`, `"m2"`, `"a"`, `"a2"`).Replace(sent)
-			if got := lastOutput(t, public, first[0], first[1], other); !strings.Contains(got, "secret") {
-				t.Errorf("under public, %s of another id becomes %s", name, got)
-			}
-		}
-	}
-	if got := lastOutput(t, thoughtless, first[0], history); got != withheld+": setting" {
-		t.Errorf("under client without thoughts, the history becomes %s", got)
-	}
-	marked := strings.Replace(history, secret, strings.Replace(secret, "}", `,"thought":true}`, 1), 1)
-	final := answerFrames(secret, "")["a status"]
-	if got := lastOutput(t, public, marked, final); strings.Contains(got, "secret") {
-		t.Errorf("after a marked history, the status becomes %s", got)
-	}
-	piece := func(text, mark string) string {
-		return envelopes["1.0"]("", "artifactUpdate", ids+`,"append":true,"artifact":{"artifactId":"a","parts":[{"text":"`+text+`"`+mark+`}]},`+byADK)
-	}
-	for text, leaves := range map[string]bool{" the": true, strings.Repeat("long ", 10): false} {
-		if got := lastOutput(t, public, piece(text, `,"thought":true`), piece(text, "")); strings.Contains(got, text) != leaves {
-			t.Errorf("a piece %q becomes %s", text, got)
-		}
-	}
-}
-
-// TestManyThoughts sends more thoughts than are remembered. Then nothing is an answer under an id whose thoughts were
-// forgotten, but texts under other ids are.
-func TestManyThoughts(t *testing.T) {
-	artifact := func(id, parts, more string) string {
-		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"`+id+`","parts":[`+parts+`]},"metadata":{"adk_author":"a"}`+more)
-	}
-	long := func(word string) string { // no block of the text is that of another one
-		var text strings.Builder
-		for i := 0; text.Len() < 100<<10; i++ {
-			fmt.Fprintf(&text, "%s%d", word, i)
-		}
-		return markedPart(text.String())
-	}
-	var many strings.Builder
-	for i := range 20_000 {
-		fmt.Fprintf(&many, `{"text":"%d","thought":true},`, i)
-	}
-	many.WriteString(hi)
-	for name, c := range map[string]struct {
-		first  []string
-		leaves bool
-	}{
-		"a few":                     {[]string{artifact("a", markedPart("hm"), "")}, true},
-		"a long one":                {[]string{artifact("a", long("hm"), "")}, true},
-		"two long ones":             {[]string{artifact("a", long("hm")+","+long("oh"), "")}, false},
-		"many short ones":           {[]string{artifact("a", many.String(), "")}, false},
-		"of others":                 {[]string{artifact("b", long("hm")+","+long("oh"), "")}, true},
-		"one, then those of others": {[]string{artifact("a", markedPart("hm"), ""), artifact("b", long("hm"), ""), artifact("c", long("oh"), "")}, false},
-		"one after those of others": {[]string{artifact("b", long("hm"), ""), artifact("c", long("oh"), ""), artifact("a", markedPart("hm"), "")}, true},
-	} {
-		for _, sent := range []string{answerFrames(secret, "")["a snapshot"], artifact("a", secret, ""), artifact("a", secret, `,"append":true`)} {
-			if got := lastOutput(t, public, append(c.first, sent)...); strings.Contains(got, "secret") != c.leaves {
-				t.Errorf("after %s, %s becomes %s", name, sent, got)
-			}
-		}
-	}
-	var parts []string
-	for i := range 1100 {
-		parts = append(parts, markedPart(fmt.Sprint("thought ", i)))
-	}
-	thoughts := strings.Join(parts, ",")
-	for _, s := range []filter.Settings{public, client} { // more repeats than are listed
-		if got := lastOutput(t, s, artifact("a", thoughts, ""), strings.ReplaceAll(artifact("a", thoughts, ""), `"adk_thought":true`, "")); !strings.HasPrefix(got, withheld) {
-			t.Errorf("under %s, too many repeats become %.80s", s.Policy, got)
-		}
-	}
-}
-
 // TestMarksBesideUpdates marks the envelope of an update as a thought.
 func TestMarksBesideUpdates(t *testing.T) {
 	for _, mark := range []string{`"type":"thinking"`, `"kind":"thought"`, `"adk_thought":true`, `"agno_content_category":"reasoning"`} {
@@ -202,6 +107,30 @@ func TestMarksBesideUpdates(t *testing.T) {
 					t.Errorf("%s, %s: under client without thoughts, the output is %s", name, mark, got)
 				}
 			}
+		}
+	}
+}
+
+// TestRepeatedAnswers checks that an answer leaves again in the snapshot that ends its task.
+func TestRepeatedAnswers(t *testing.T) {
+	artifact, said := `"artifact":{"artifactId":"a","parts":[`+hi+`]}`, message("agent", hi)
+	snapshot := func(more string) string {
+		return envelopes["1.0"]("", "task", `"id":"t","contextId":"c",`+more)
+	}
+	const ended = `"status":{"state":"completed"}`
+	whole := snapshot(ended + `,"artifacts":[{"artifactId":"a","parts":[` + hi + `]}]`)
+	last := envelopes["1.0"]("", "artifactUpdate", ids+`,`+artifact+`,"lastChunk":true`)
+	for name, sent := range map[string][]string{
+		"an artifact":                          {last, whole},
+		"an artifact of an ended task":         {last, envelopes["1.0"]("", "statusUpdate", ids+`,`+ended), whole},
+		"a snapshot":                           {whole, whole},
+		"an artifact of a snapshot":            {snapshot(`"status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[` + hi + `]}]`), whole},
+		"a message":                            {envelopes["1.0"]("", "statusUpdate", status("completed", said)), snapshot(`"status":{"state":"completed","message":` + said + `}`)},
+		"a message that the status says again": {envelopes["1.0"]("", "statusUpdate", status("completed", said)), envelopes["1.0"]("", "statusUpdate", status("completed", said))},
+	} {
+		got := filterStream(t, public, "data: "+strings.Join(sent, "\n\ndata: ")+"\n\n")
+		if !strings.Contains(got[len(got)-1], `"hi"`) {
+			t.Errorf("%s does not leave again: %q", name, got)
 		}
 	}
 }

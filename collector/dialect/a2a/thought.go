@@ -35,7 +35,6 @@ func addThought(frame strictjson.Value, b *event.Batch) {
 func (d *decoder) readRelayed(u update, b *event.Batch) {
 	isTask := u.shape == shapeTask
 	d.relayed, d.remote = wire.RelayedThoughts{MayHaveOtherTexts: isTask}, wire.RemoteAnswer{}
-	d.remoteErrors.SetScopes(d.name(u.body.First("taskId", "id")))
 	read := func(v strictjson.Value) {
 		d.relayed.AddMetadata(b, v)
 		if isTask {
@@ -57,13 +56,10 @@ func (d *decoder) readRelayed(u update, b *event.Batch) {
 	d.remoteErrors.AddAnswer(&d.remote)
 }
 
-// artifactKey identifies an artifact of a stream.
-type artifactKey struct{ task, id string }
-
 // withFrame adds to parts what the current frame says about them: the mark of its envelope, the thoughts of remote agents,
 // and the kinds that findTextKinds found.
 func (d *decoder) withFrame(p parts) parts {
-	p.thought, p.kinds, p.kindsLost, p.relayed = p.thought || d.thoughtBeside, d.textKinds, d.tooManyKinds, &d.relayed
+	p.thought, p.kinds, p.relayed = p.thought || d.thoughtBeside, d.textKinds, &d.relayed
 	return p
 }
 
@@ -71,41 +67,39 @@ func (d *decoder) withFrame(p parts) parts {
 //   - One mark in any piece is enough, on the artifact or on an object around it.
 //   - In the first piece and in a snapshot, a mark on the last part is enough too, because the next piece continues that part.
 //   - If marksParts is true, each part has its own mark, which says nothing about the next piece.
-//   - The artifact is remembered for all streams until it begins again, even if its task is forgotten or starts again.
-func (d *decoder) markArtifact(key artifactKey, as extent, marksParts bool, p parts) parts {
+//   - The artifact is remembered until it begins again, even if its task is forgotten or starts again.
+func (d *decoder) markArtifact(key itemKey, as extent, marksParts bool, p parts) parts {
 	p = d.withFrame(p)
 	begins := as == extentWhole
-	id := d.thoughtID(key)
-	if begins && d.thoughtArtifacts.Contains(id) {
-		d.thoughtArtifacts.Remove(id)
+	if begins {
+		d.thoughts.Remove(key)
 	}
-	p.thought = p.thought || d.thoughtArtifacts.Contains(id) || !begins && d.thoughtArtifacts.IsFull() ||
+	p.thought = p.thought || d.thoughts.Contains(key) || !begins && d.thoughts.IsFull() ||
 		as == extentPiece && !marksParts && d.thoughtEnds.MayContain(key)
 	d.thoughtEnds.Remove(key)
 	if as == extentSnapshot && p.endsInThought() {
 		d.thoughtEnds.Add(key)
 	}
 	if p.thought || begins && !marksParts && p.endsInThought() {
-		d.thoughtArtifacts.Add(id)
+		d.thoughts.Add(key)
 	}
 	return p
-}
-
-// thoughtID returns the ID of an artifact in thoughtArtifacts, in the scope of its task.
-func (d *decoder) thoughtID(key artifactKey) string {
-	d.thoughtArtifacts.SetScopes(key.task)
-	return key.task + " " + key.id
 }
 
 // markMessage marks the parts of a message as thoughts if this frame or an earlier one says so. It remembers the
 // message, because the mark may be on the update around it, and a history repeats only the message.
 func (d *decoder) markMessage(message strictjson.Value, p parts) parts {
 	p = d.withFrame(p)
-	id := d.idOf(message, messageIDs)
-	if p.thought = p.thought || d.thoughtMessages.MayContain(id); p.thought && id != "" {
-		d.thoughtMessages.Add(id)
+	key := d.messageKey(message)
+	if p.thought = p.thought || d.thoughts.MayContain(key); p.thought && key.id != "" {
+		d.thoughts.Add(key)
 	}
 	return p
+}
+
+// messageKey returns the key of a message.
+func (d *decoder) messageKey(message strictjson.Value) itemKey {
+	return itemKey{kind: itemMessage, id: d.idOf(message, messageIDs)}
 }
 
 // endsInThought reports whether the last of the parts is a thought. An empty text ends nothing.

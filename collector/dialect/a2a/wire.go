@@ -209,8 +209,6 @@ type parts struct {
 	thought bool                            // something around the parts marks them as a model's thought
 	kinds   map[strictjson.Value]event.Kind // Batch.TextKinds
 	relayed *wire.RelayedThoughts
-
-	kindsLost bool // kinds lacks some, so a text may be no answer
 }
 
 // partsOf returns the parts of a message. 0.3 over HTTP+JSON calls them content.
@@ -261,7 +259,7 @@ func (p parts) each() iter.Seq2[strictjson.Value, part] {
 			switch one.isThought = p.thought || isMarked; {
 			case one.kind == partText && kind != event.KindError && (one.isThought || kind == event.KindThought):
 				one.kind = partThought
-			case listed, p.kindsLost && one.kind == partText:
+			case listed:
 				one.kind = partOther
 			}
 			if !yield(v, one) {

@@ -1,7 +1,6 @@
 package filter_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/event"
@@ -34,25 +33,6 @@ func TestHalves(t *testing.T) {
 			if got := leavesADK(t, s, c.sent); got != want {
 				t.Errorf("%s, %s: got %s, want %s", name, policy, got, want)
 			}
-		}
-	}
-}
-
-// TestCutThoughts checks that a thought of A2A that was sent in pieces is recognized when it is repeated without its mark, even if
-// the pieces were cut within characters.
-func TestCutThoughts(t *testing.T) {
-	artifact := func(part, more string) string {
-		return a2aResult(`"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[` + part + `]}` + more)
-	}
-	whole := strings.Repeat("a secret plan 😀", 4)
-	wire := artifact(`{"text":"so: ","metadata":{"adk_thought":true}}`, "")
-	for _, piece := range strings.SplitAfter(strings.ReplaceAll(whole, "😀", `\ud83d|\ude00`), "|") {
-		wire += artifact(`{"text":"`+strings.Trim(piece, "|")+`","metadata":{"adk_thought":true}}`, `,"append":true`)
-	}
-	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
-		got := lastOf(t, filter.Settings{Policy: policy}, "a2a", wire+artifact(`{"kind":"text","text":"`+whole+`"}`, ""))
-		if strings.Contains(got, "secret") {
-			t.Errorf("%s: a repeated thought leaves: %s", policy, got)
 		}
 	}
 }

@@ -1,0 +1,163 @@
+package a2a
+
+import (
+	"iter"
+
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/strictjson"
+)
+
+// itemKey identifies a message, an artifact of a task, or a call of an ADK agent.
+type itemKey struct {
+	kind itemKind
+	task string // of an artifact
+	id   string
+}
+
+type itemKind uint8
+
+const (
+	itemMessage itemKind = iota
+	itemArtifact
+	itemCall
+)
+
+// items says which items of a stream were withheld.
+type items struct {
+	withheld map[itemKey]bool  // at most wire.MaxSet; the value is false if other pieces of the item may leave
+	isFull   bool              // more were withheld
+	begun    wire.Set[itemKey] // items of which the beginning left
+	unread   bool              // a frame was unreadable, so it may have begun any item
+}
+
+func (s *items) withhold(key itemKey, whole bool) {
+	if _, known := s.withheld[key]; !known && len(s.withheld) >= wire.MaxSet {
+		s.isFull = true
+		return
+	}
+	if s.withheld == nil {
+		s.withheld = make(map[itemKey]bool)
+	}
+	s.withheld[key] = s.withheld[key] || whole
+}
+
+var prefilter = lenient.NewPrefilter(&table)
+
+// checkInternal marks a frame internal if it continues an item of a withheld frame. It remembers the items of the frame.
+func (d *decoder) checkInternal(f dialect.Frame, u update, contents []content, b *event.Batch) {
+	if b.Rejected != "" {
+		d.items.unread = d.items.unread || f.MayContainObject()
+	}
+	switch b.Internal = b.Internal || u.internalBeside; {
+	case !u.body.Exists(), u.internalBeside, wire.IsFiltered(b, prefilter):
+		d.items.addWithheld(u, contents, u.shape != shapeTask || marksAll(f, u, contents))
+	case !d.items.haveContinued(u, contents):
+		d.items.addReleased(contents, d.resumed && u.appends())
+	default:
+		d.items.addWithheld(u, contents, u.shape != shapeTask)
+		if b.Internal = !u.stops(); !b.Internal {
+			cutToState(f.JSON, b)
+		}
+	}
+}
+
+// outerTable is for checking an object without the messages and artifacts in it.
+var outerTable = event.Table{
+	Discriminators: table.Discriminators, NameMembers: table.NameMembers,
+	DeepMembers: table.DeepMembers, DeepStrings: table.DeepStrings, OpaqueMembers: table.OpaqueMembers,
+	EncodedMembers: table.EncodedMembers, EntryKeys: table.EntryKeys,
+	Envelopes: append(wire.ADKCustom[:len(wire.ADKCustom):len(wire.ADKCustom)], relayEnvelopes...),
+}
+
+// marksAll reports whether a withheld snapshot is internal itself, and not only some of its messages and artifacts.
+func marksAll(f dialect.Frame, u update, contents []content) bool {
+	for _, object := range []strictjson.Value{f.JSON, f.JSON.Get("result"), u.body, u.body.Get("status")} {
+		if lenient.HasInternalDiscriminator(&outerTable, object) {
+			return true
+		}
+	}
+	for _, c := range contents {
+		if c.isMarked() {
+			return false
+		}
+	}
+	return true
+}
+
+// isMarked reports whether a message or an artifact is marked as internal.
+func (c *content) isMarked() bool { return lenient.HasInternalDiscriminator(&table, c.object()) }
+
+// calls yields the calls in a message or an artifact, and whether they begin there.
+func (c *content) calls() iter.Seq2[itemKey, bool] {
+	return func(yield func(itemKey, bool) bool) {
+		for v := range c.parts.list.Elements() {
+			p := readData(v, v.Get("data"), v.Get("metadata"))
+			id := dialect.Name(p.data.Get("id").String())
+			begins := p.kind == partCall || p.kind == partCode
+			if id != "" && (begins || p.kind == partResponse || p.kind == partCodeResult) && !yield(itemKey{kind: itemCall, id: id}, begins) {
+				return
+			}
+		}
+	}
+}
+
+// appends reports whether an update adds to an artifact.
+func (u update) appends() bool { return wire.MayBeTrue(u.body.Get("append")) }
+
+// addWithheld remembers the items of a withheld frame. Unless all is set, it remembers only those that are marked. The rest of an artifact may
+// leave if it has begun and the frame is a snapshot that does not mark the artifact, or a piece by an ADK agent, which marks each of an
+// artifact's events.
+func (s *items) addWithheld(u update, contents []content, all bool) {
+	isPart := u.shape == shapeTask || u.appends() && readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).isEvent
+	for _, c := range contents {
+		isMarked := u.shape == shapeTask && c.isMarked()
+		if !all && !isMarked {
+			continue
+		}
+		s.withhold(c.id, isMarked || !isPart || !s.begun.Contains(c.id))
+		for call, begins := range c.calls() {
+			if begins && !s.begun.Contains(call) {
+				s.withhold(call, true)
+			}
+		}
+	}
+}
+
+// addReleased remembers the items of a frame that leaves. arePieces says that they may have begun before the stream.
+func (s *items) addReleased(contents []content, arePieces bool) {
+	for _, c := range contents {
+		if !arePieces {
+			s.begun.Add(c.id)
+		}
+		for call, begins := range c.calls() {
+			if begins {
+				s.begun.Add(call)
+			}
+		}
+	}
+}
+
+// haveContinued reports whether an update repeats or continues an item that was withheld, or may.
+func (s *items) haveContinued(u update, contents []content) bool {
+	if len(s.withheld) == 0 && !s.unread {
+		return false
+	}
+	isSnapshot := u.shape == shapeTask
+	for _, c := range contents {
+		isPiece := c.id.kind == itemArtifact && u.appends()
+		whole, known := s.withheld[c.id]
+		isNew := !known && !s.begun.Contains(c.id)
+		if known && (whole || !isPiece) || isNew && (isPiece && (s.unread || s.isFull) || isSnapshot && s.isFull) {
+			return true
+		}
+		for call, begins := range c.calls() {
+			if _, known := s.withheld[call]; known || s.isFull && !begins && !s.begun.Contains(call) {
+				return true
+			}
+		}
+	}
+	return false
+}
