@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -116,5 +115,5 @@ func (d Dialect) Table() *event.Table { return d.table }
 
 // New returns a decoder.
 func (d Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{Dialect: d, ownName: s.ConfiguredAgent, calls: wire.NewWithheldCalls(s), singleRun: s.SingleRun}
+	return &decoder{Dialect: d, ownName: s.ConfiguredAgent, singleRun: s.SingleRun}
 }

@@ -19,11 +19,10 @@ type decoder struct {
 	run     string
 	session string
 	names   wire.NameCache
-	calls   wire.WithheldCalls
+	calls   calls
 	ended   map[string]runOutcome // of runs that have ended, by their ids; at most maxEnded
 
-	singleRun     bool
-	internalCalls internalCalls
+	singleRun bool
 }
 
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
@@ -35,12 +34,10 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 			return
 		}
 		b.Rejected = f.Malformed
-		d.calls.Miss(f)
 		return
 	}
 	if f.JSON.Kind() != strictjson.Object {
 		b.Rejected = event.ReasonShape
-		d.calls.Miss(f)
 		return
 	}
 	name := d.typeOf(f)
@@ -60,62 +57,51 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	r.checkCall()
 }
 
-// checkCall marks a frame as internal if it is of a tool call that was withheld.
-func (r *reading) checkCall() {
-	call := wire.NamedCall{ID: r.name(pathCall), Tool: r.name(pathName), As: wire.CallRepeated}
-	isOfTool := strings.HasPrefix(r.means, "tool_")
-	if call.ID == "" && !isOfTool {
-		return
-	}
-	keys := callKeys(call.ID, call.Tool)
-	switch r.means {
-	case "tool_started":
-		call.As = wire.CallBegins
-	case "tool_ended", "tool_failed":
-		call.Ends = call.ID != "" // without an ID, several may be open
-	}
-	r.b.Internal = r.b.Internal || call.As != wire.CallBegins && r.internalCalls.mayContain(keys)
-	r.calls.SetScope(r.b.Session)
-	isFiltered := wire.IsFiltered(r.b, r.prefilter)
-	r.b.Internal = r.calls.Check([]wire.NamedCall{call}, r.b.Internal || isFiltered) || r.b.Internal
-	switch {
-	case r.b.Internal || isFiltered:
-	case call.As == wire.CallBegins:
-		r.internalCalls.show(keys)
-	case r.means != "tool_progress" && isOfTool:
-		r.internalCalls.end(keys)
-	}
-}
-
 // typeMembers are members with which many protocols name the type of an object.
 var typeMembers = []string{"type", "kind", "event"}
 
+// dataPaths lead to data, and namePaths to names. Neither says whether the frame is internal.
+var (
+	dataPaths = []string{pathArguments, pathResult, pathError, pathCode}
+	namePaths = []string{pathAgent, pathName, pathTarget, pathModel}
+)
+
 // isInternal reports whether a frame is marked as internal, by its type or by an object in it at any
-// depth. It does not search mapped arguments, results, errors and codes, because they are data.
+// depth, outside of dataPaths and namePaths.
 func (d *decoder) isInternal(name string, v strictjson.Value) bool {
-	var data []path
+	var skipped []skippedPath
 	if f := d.frames[name]; f != nil {
-		for _, member := range []string{pathArguments, pathResult, pathError, pathCode} {
+		for _, member := range slices.Concat(dataPaths, namePaths) {
 			if p := f.paths[member]; p != nil {
-				data = append(data, p)
+				skipped = append(skipped, skippedPath{p, slices.Contains(dataPaths, member)})
 			}
 		}
 	}
-	return lenient.IsInternal([]byte(name)) || containsMark(v, data, true)
+	return lenient.IsInternal([]byte(name)) || containsMark(v, skipped, true)
 }
 
-// containsMark reports whether an object in v, outside the paths in data, is marked as internal by the
+// skippedPath is a path to what may begin with "internal".
+type skippedPath struct {
+	path  path
+	isAny bool // what it leads to may be an object or a list
+}
+
+// containsMark reports whether an object in v, outside of the skipped paths, is marked as internal by the
 // value of one of typeMembers.
-func containsMark(v strictjson.Value, data []path, outermost bool) bool {
+func containsMark(v strictjson.Value, skipped []skippedPath, outermost bool) bool {
 	for member, value := range v.Members() {
-		var within []path
-		isData := false
-		for _, p := range data {
-			if member.Is(p[0]) {
-				isData, within = isData || len(p) == 1, append(within, p[1:])
+		var within []skippedPath
+		isSkipped := false
+		for _, p := range skipped {
+			switch {
+			case !member.Is(p.path[0]):
+			case len(p.path) > 1:
+				within = append(within, skippedPath{p.path[1:], p.isAny})
+			case p.isAny || value.Kind() < strictjson.Array:
+				isSkipped = true
 			}
 		}
-		if isData {
+		if isSkipped {
 			continue
 		}
 		// In an object that is one of the frame's own typeMembers, or `event` at any depth, only typeMembers count, not all strings.

@@ -1,6 +1,7 @@
 package custom_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -126,6 +127,56 @@ func TestPublicFailures(t *testing.T) {
 	}
 }
 
+// TestNames maps names to members that hold types in other protocols. Only a type is a mark, and a name is no object.
+func TestNames(t *testing.T) {
+	m := custom.Mapping{Paths: map[string]string{"type": "type", "agent": "source.kind"}, Frames: map[string]custom.Frame{
+		"call": {Means: "tool_started", Paths: map[string]string{"name": "kind"}}, "to": {Means: "transfer", Paths: map[string]string{"target": "event"}},
+		"end": {Means: "model_ended", Paths: map[string]string{"model": "model.type"}}, "say": {Means: "answer", Paths: map[string]string{"text": "text"}},
+	}}
+	d, client := custom.New(m), filter.New(filter.Settings{Policy: event.PolicyClient})
+	for data, leaves := range map[string]bool{
+		`{"type":"say","source":{"kind":"internal_x"},"text":"hi"}`:   true,
+		`{"type":"say","source":{"kind":["internal_x"]},"text":"hi"}`: false,
+		`{"type":"say","source":{"type":"internal_x"},"text":"hi"}`:   false,
+		`{"type":"say","kind":"internal_x","text":"hi"}`:              false,
+		`{"type":"call","kind":"internal_x"}`:                         true,
+		`{"type":"call","kind":{"type":"internal_x"}}`:                false,
+		`{"type":"to","event":"internal_x"}`:                          true,
+		`{"type":"end","model":{"type":"internal_x"}}`:                true,
+		`{"type":"end","model":{"type":"x","kind":"internal_x"}}`:     false,
+		`{"type":"internal_call","kind":"x"}`:                         false,
+	} {
+		if _, why := client.Apply(decode(d, "", data)); (why == filter.Passed) != leaves {
+			t.Errorf("%s is withheld for %q", data, why)
+		}
+	}
+}
+
+// TestManyWithheldCalls sends more internal calls than are remembered. Only results leave of calls that began outside.
+func TestManyWithheldCalls(t *testing.T) {
+	d, s := custom.New(mapping()), &event.Stream{}
+	decoder, client := d.New(s), filter.New(filter.Settings{Policy: event.PolicyClient})
+	sent := []string{`{"type":"tool_started","call":"a"}`}
+	for i := range 1100 {
+		sent = append(sent, fmt.Sprintf(`{"type":"tool_started","call":"%d","x":{"kind":"internal"}}`, i))
+	}
+	want := map[int]bool{0: true}
+	for call, leaves := range map[string]bool{"a": true, "0": false, "1099": false} {
+		want[len(sent)] = leaves
+		sent = append(sent, `{"type":"tool_ended","call":"`+call+`"}`)
+	}
+	for i, data := range sent {
+		b := &event.Batch{}
+		b.Begin(s, sse.Frame{Data: []byte(data)}, b.Received)
+		b.Table = d.Table()
+		malformed := b.Parse(32)
+		decoder.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON, Malformed: malformed}, b)
+		if _, why := client.Apply(b); (why == filter.Passed) != want[i] {
+			t.Errorf("%s is withheld for %q", data, why)
+		}
+	}
+}
+
 // TestCallsOfInternalFrames checks that what a call's other frames say of it is withheld if its start was.
 func TestCallsOfInternalFrames(t *testing.T) {
 	const (
@@ -145,34 +196,34 @@ func TestCallsOfInternalFrames(t *testing.T) {
 		{[]string{hidden, `{"type":"input_requested","call":"c","text":"secret"}`}, false},
 		{[]string{hidden, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
 		{[]string{nameless, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
-		{[]string{nameless, ended}, false},
+		{[]string{nameless, ended}, true},
 		{[]string{hidden, `{"type":"tool_ended","result":"secret"}`}, false},
 		{[]string{nameless, `{"type":"tool_progress","text":"secret"}`}, false},
 		{[]string{started, `{"type":"tool_ended","result":"shown"}`}, true},
-		{[]string{nameless, `{"type":"tool_ended","call":"c","result":"secret"}`}, false},
-		{[]string{nameless, strings.Replace(ended, "ended", "failed", 1), ended}, false},
-		{[]string{strings.Replace(nameless, `"name":"pay",`, "", 1), ended}, false},
+		{[]string{nameless, `{"type":"tool_ended","call":"c","result":"secret"}`}, true},
+		{[]string{nameless, strings.Replace(ended, "ended", "failed", 1), ended}, true},
+		{[]string{strings.Replace(nameless, `"name":"pay",`, "", 1), ended}, true},
 		{[]string{nameless, `{"type":"tool_ended","name":"look","call":"c"}`}, true},
 		{[]string{nameless, `{"type":"input_requested","call":"q","text":"which?"}`}, true},
 		{[]string{nameless, started, ended}, true},
 		{[]string{started, nameless, ended}, true},
-		{[]string{`{"type":"internal","a":1,"a":2}`, ended}, false},
-		{[]string{`{"type":"x","a":1,"a":2}`, ended}, true},
+		{[]string{`{"type":"internal","a":1,"a":2}`, ended}, true},
+		{[]string{started, hidden, ended}, false},
 		{[]string{hidden, `{"type":"tool_started","name":"pay","call":"d"}`, `{"type":"tool_ended","name":"pay","call":"d"}`}, true},
 		{[]string{hidden, ended, started, ended}, true},
-		{[]string{hidden, `{"type":"tool_progress","call":"c"}`, started}, false},
-		{[]string{nameless, `{"type":"tool_ended","name":"pay","result":"secret"}`, `{"type":"tool_started","name":"pay"}`, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
+		{[]string{hidden, `{"type":"tool_progress","call":"c"}`, started}, true},
+		{[]string{nameless, `{"type":"tool_ended","name":"pay","result":"secret"}`, `{"type":"tool_started","name":"pay"}`, `{"type":"tool_ended","name":"pay","result":"secret"}`}, true},
 		{[]string{hidden, `{"type":"answer","text":"hi"}`}, true},
 		{[]string{unmapped, ended}, false},
 		{[]string{unmapped, `{"type":"tool_progress","call":"c","text":"secret"}`}, false},
 		{[]string{unmapped, `{"type":"input_requested","call":"c","text":"secret"}`}, false},
 		{[]string{unmapped, `{"type":"tool_ended","name":"pay","result":"secret"}`}, false},
 		{[]string{unmapped, `{"type":"tool_ended","result":"secret"}`}, false},
-		{[]string{`{"type":"internal:tool","name":"pay"}`, ended}, false},
+		{[]string{`{"type":"internal:tool","name":"pay"}`, ended}, true},
 		{[]string{`{"type":"internal:tool","name":"pay"}`, `{"type":"tool_failed","name":"pay","result":"secret"}`}, false},
 		{[]string{`{"type":"x","kind":"internal","call":"c"}`, ended}, false},
 		{[]string{`{"type":"internal:tool","name":"pay","call":18446744073709551617}`, `{"type":"tool_ended","call":18446744073709551617,"result":"secret"}`}, false},
-		{[]string{`[{"type":"tool_started","name":"pay","call":"c","kind":"internal"}]`, ended}, false},
+		{[]string{`[{"type":"tool_started","name":"pay","call":"c","kind":"internal"}]`, ended}, true},
 		{[]string{started, ended, unmapped, ended}, false},
 		{[]string{started, unmapped, strings.Replace(ended, `"call":"c"`, `"call":"d"`, 1)}, true},
 		{[]string{started, unmapped, ended}, true}, // the internal frame is about a call that left
@@ -183,7 +234,8 @@ func TestCallsOfInternalFrames(t *testing.T) {
 		{[]string{unmapped, `{"type":"tool_started","name":"look","call":"d"}`, `{"type":"tool_ended","name":"look","call":"d"}`}, true},
 		{[]string{unmapped, `{"type":"input_requested","call":"q","text":"which?"}`}, true},
 		{[]string{`{"type":"unmapped","name":"pay","call":"c"}`, ended}, true}, // it has no mark
-		{[]string{`[{"type":"tool_started","name":"pay","call":"c"}]`, ended}, true},
+		{[]string{strings.Replace(started, "pay", "internal_x", 1)}, true},
+		{[]string{strings.Replace(started, "pay", "internal_x", 1), strings.Replace(ended, "pay", "internal_x", 1)}, true},
 	} {
 		d, s := custom.New(mapping()), &event.Stream{}
 		decoder := d.New(s)
