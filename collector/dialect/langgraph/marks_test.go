@@ -102,6 +102,9 @@ func TestInternalQuestions(t *testing.T) {
 			for _, question := range []string{`{"id":"i1","value":` + value + `}`, `{"value":` + value + `}`} {
 				checkStaysIn(t, readers, in(mode, question))
 				checkStaysIn(t, readers, in(mode+"|a:1", question))
+				disguised := in(mode, question)
+				disguised.data = strings.Replace(disguised.data, "terrupt", "\u200bterRupt", 1)
+				checkStaysIn(t, readers, disguised)
 			}
 		}
 	}

@@ -46,8 +46,9 @@ var (
 	// argumentMembers are those of callArguments that LangChain's calls have. callTypes are the types of other calls.
 	argumentMembers = callArguments[:1]
 	callTypes       = []string{"tool_use", "tool_call", "tool_call_chunk", "function_call"}
-	// questionLists are the members that list the questions of a task, a state or an update.
+	// questionLists are the members that list the questions of a task, a state or an update. Those of a state and an update are interruptKeys.
 	questionLists = []string{"interrupts", interruptKey}
+	interruptKeys = questionLists[1:]
 )
 
 // placeOfMember returns the place of a member of an object.
@@ -56,7 +57,7 @@ func (e *examination) placeOfMember(v strictjson.Value, is traits, at place, nam
 	switch text := name.Text(); {
 	case at == inData, value == e.toolOutput, v == e.toolInput && !isInjected(name, value):
 		return inData
-	case at == inNodes && !name.Is(interruptKey):
+	case at == inNodes && !lenient.MatchesAny(text, interruptKeys):
 		return inState
 	case isSpoken && is.isResult && lenient.MatchesAny(text, resultBody), at == inKwargs && lenient.MatchesAny(text, parsedMembers), isArgument(v, text):
 		return inData
@@ -66,7 +67,7 @@ func (e *examination) placeOfMember(v strictjson.Value, is traits, at place, nam
 		return inKwargs
 	case at == inState && name.Is("messages") && (value.Kind() == strictjson.Array || overwriteContent(value).Exists()), at == inMessages && value == overwriteContent(v):
 		return inMessages
-	case at == inState && !name.Is(interruptKey):
+	case at == inState && !lenient.MatchesAny(text, interruptKeys):
 		return inPart
 	case lenient.MatchesAny(text, questionLists), at == inQuestions && !lenient.MatchesAny(text, schemaMembers):
 		return inQuestions
