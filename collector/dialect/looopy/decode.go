@@ -27,7 +27,6 @@ type decoder struct {
 	last      *task
 	questions *simplelru.LRU[string, question] // by the id of the call that waits
 	encodings *simplelru.LRU[string, encoding] // by artifact
-	thoughts  thoughts
 	names     wire.NameCache
 }
 

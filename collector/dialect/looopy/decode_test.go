@@ -374,15 +374,12 @@ func TestBounds(t *testing.T) {
 		stream.WriteString(of("root", "file-write", fmt.Sprintf(`"artifactId":"f%d","data":"x","index":0`, i)))
 	}
 	d := Dialect{}.New(&event.Stream{}).(*decoder)
-	for i := range 2 * maxThoughts {
-		stream.WriteString(of("root", "thought-stream", fmt.Sprintf(`"content":"thought %d"`, i)))
-	}
 	decodeAll(t, d, stream.String())
 	root, known := d.tasks.Get("root")
 	if !known || root.orphan || !root.started || len(root.calls) != maxCalls {
 		t.Errorf("root task: known %v, %+v, want it known, started and with the maximum number of calls", known, root)
 	}
-	if d.tasks.Len() != maxTasks || d.questions.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.thoughts.hashes.Len() != maxThoughts || d.names.Len() != wire.MaxCachedNames {
-		t.Errorf("the decoder keeps %d tasks, %d questions, %d artifacts, %d thoughts and %d names", d.tasks.Len(), d.questions.Len(), d.encodings.Len(), d.thoughts.hashes.Len(), d.names.Len())
+	if d.tasks.Len() != maxTasks || d.questions.Len() != maxQuestions || d.encodings.Len() != maxArtifacts || d.names.Len() != wire.MaxCachedNames {
+		t.Errorf("the decoder keeps %d tasks, %d questions, %d artifacts and %d names", d.tasks.Len(), d.questions.Len(), d.encodings.Len(), d.names.Len())
 	}
 }

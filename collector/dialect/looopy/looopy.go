@@ -113,6 +113,5 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		tasks:     newCache[string, *task](maxTasks),
 		questions: newCache[string, question](maxQuestions),
 		encodings: newCache[string, encoding](maxArtifacts),
-		thoughts:  thoughts{hashes: newCache[uint64, struct{}](maxThoughts)},
 	}
 }

@@ -2,7 +2,6 @@ package looopy_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -168,46 +167,6 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// TestRepeatedThoughts checks that a message that repeats a thought leaves only if thoughts may. If there are more thoughts than are
-// remembered, no message of their run leaves, but those of other runs do.
-func TestRepeatedThoughts(t *testing.T) {
-	of := func(task, kind, members string) string {
-		return "event: " + kind + "\ndata: {\"taskId\":\"" + task + "\"," + members + "}\n\n"
-	}
-	message := func(task, content string) string {
-		return of(task, "message", `"message":{"role":"assistant","content":`+content+`}`)
-	}
-	var many strings.Builder
-	for i := range 1024 {
-		many.WriteString(of("t", "thought-stream", fmt.Sprintf(`"content":"thought %d"`, i)))
-	}
-	thought := of("t", "thought-stream", `"content":"secret"`)
-	part := of("s", "task-created", `"parentTaskId":"t"`) + of("s", "thought-stream", `"content":"secret"`)
-	for _, c := range []struct {
-		stream string
-		leaves bool // the last frame
-	}{
-		{thought + message("t", `"secret"`), false},
-		{thought + message("t", `"secret\n"`), false},
-		{thought + message("t", `[{"type":"text","text":"secret"}]`), false},
-		{thought + message("t", `"shown"`), true},
-		{thought + message("u", `"secret"`), false},
-		{many.String() + message("t", `"shown"`), true},
-		{many.String() + message("t", `"thought 0"`), false},
-		{thought + many.String() + message("t", `"secret"`), false},
-		{thought + many.String() + message("t", `"shown"`), false},
-		{thought + many.String() + message("u", `"shown"`), true},
-		{part + many.String() + message("s", `"secret"`), false},
-		{part + many.String() + message("t", `"secret"`), false},
-		{thought + many.String() + of("t", "task-complete", `"content":""`) + of("t", "task-created", `"initiator":"user"`) + message("t", `"shown"`), true},
-	} {
-		output := filterStream(t, filter.Settings{Policy: event.PolicyClient}, c.stream)
-		if last := output[len(output)-1]; strings.HasPrefix(last, withheld) == c.leaves {
-			t.Errorf("%s: the message becomes %s", c.stream[max(len(c.stream)-200, 0):], last)
-		}
-	}
-}
-
 // TestRepeatedAnswer checks that a task's end leaves with its answer although content-complete had it already.
 func TestRepeatedAnswer(t *testing.T) {
 	shape := shapes["name alone"]
@@ -265,6 +224,23 @@ func TestWithheld(t *testing.T) {
 			if got := filterStream(t, s, stream); !slices.Equal(got, []string{withheld + ": " + c.why}) {
 				t.Errorf("under %s, filtering\n%sgives %q", s.Policy, stream, got)
 			}
+		}
+	}
+}
+
+// TestNames sends events of an agent and of a tool with names that begin like a mark. All leave.
+func TestNames(t *testing.T) {
+	for kind, members := range map[string]string{
+		"task-created":    `"path":["agent:internal_x"],"metadata":{"agentId":"internal_x"}`,
+		"subtask-created": `"subtaskId":"s","agentId":"internal_x"`,
+		"content-delta":   `"path":["agent:internal_x","tool:internal_x"],"delta":"x"`,
+		"tool-start":      `"toolCallId":"internal_c","toolName":"internal_x","metadata":{"provider":"internal_x"}`,
+		"tool-complete":   `"toolCallId":"internal_c","toolName":"internal_x","success":true`,
+		"message":         `"message":{"role":"assistant","name":"internal_x","content":"x"}`,
+		"task-complete":   `"path":["agent:internal_x"],"content":"x"`,
+	} {
+		if got, want := filterStream(t, client, shapes["name alone"](kind, members))[0], kind+" "+dataOf("", members); got != want {
+			t.Errorf("of %s, %s is let out", want, got)
 		}
 	}
 }

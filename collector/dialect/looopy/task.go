@@ -25,7 +25,6 @@ type task struct {
 	sawTaskComplete bool
 	answerReported  bool
 	lastText        uint64 // hash of the last whole text
-	firstThought    int    // number on the stream of the first thought of the task or its parts, or 0
 	calls           []call
 	response
 }

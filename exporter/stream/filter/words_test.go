@@ -181,8 +181,6 @@ func TestWordsThatMayLeave(t *testing.T) {
 		{"two agents of a task, at its start", "looopy", data(`{"kind":"task-created","taskId":"t","initiator":"user","agentId":"bad"}`) + data(`{"kind":"content-delta","taskId":"t","path":["agent:good"],"delta":"hello"}`), good, false},
 		{"two agents at the start of a task", "looopy", data(`{"kind":"task-created","taskId":"t","initiator":"user","agentId":"bad","metadata":{"agentId":"good"}}`) + data(`{"kind":"content-delta","taskId":"t","delta":"hello"}`), good, false},
 		{"message of a task with two agents", "looopy", data(`{"kind":"task-created","taskId":"t","initiator":"user","agentId":"bad"}`) + data(`{"kind":"message","taskId":"t","path":["agent:good"],"message":{"role":"assistant","content":"hello"}}`), good, false},
-		{"message that repeats a thought", "looopy", data(`{"kind":"thought-stream","taskId":"t","thoughtId":"1","thoughtType":"planning","content":"hello"}`) + message(`"role":"assistant","content":"hello"`), noThoughts, false},
-		{"message besides a thought", "looopy", data(`{"kind":"thought-stream","taskId":"t","thoughtId":"1","thoughtType":"planning","content":"hm"}`) + message(`"role":"assistant","content":"hello"`), noThoughts, true},
 		{"calls in another spelling, without calls", "looopy", data(`{"kind":"content-complete","taskId":"t","content":"hi","finishReason":"tool_calls","tool_calls":[{"id":"c","function":{"name":"f","arguments":"hello"}}]}`), noCalls, false},
 		{"message by another", "looopy", message(`"role":"assistant","name":"bad","content":"hello"`), good, false},
 		{"thought beside text", "deepagents", data(`{"type":"content","id":"1","ts":"2026-01-01T00:00:00Z","v":2,"md":"hi","reasoning":"hello"}`), noThoughts, false},
