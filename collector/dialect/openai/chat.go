@@ -14,22 +14,21 @@ import (
 
 // chat is the state of the current chat completion.
 type chat struct {
-	started  bool
-	internal bool // its first chunk calls itself internal, or it may continue an internal completion
-	finishes bool // a chunk had a finish reason
-	finished bool // its end was reported, and only usage may follow
-	ended    bool // the end of its run was reported
-	begunAt  int  // the frame at which it began
-	id       string
-	repeated bool   // several chunks have the ID, so another ID means another completion
-	reusesID bool   // an earlier completion had the ID
-	chunkID  string // the ID in the current chunk
-	model    string
-	usage    event.Usage // so far
-	reported event.Usage // the part of it that was reported
-	failure  event.Failure
-	code     string // of the failure
-	choices  []*choice
+	started    bool
+	internal   bool // one of its chunks was withheld, so the rest is too
+	seen       bool // its beginning was seen
+	unreadable int  // decoder.unreadable at that time
+	finished   bool // its end was reported, and only usage may follow
+	ended      bool // the end of its run was reported
+	begunAt    int  // the frame at which it began
+	id         string
+	repeated   bool // several chunks have the ID, so another ID means another completion
+	model      string
+	usage      event.Usage // so far
+	reported   event.Usage // the part of it that was reported
+	failure    event.Failure
+	code       string // of the failure
+	choices    []*choice
 
 	chunkError string // the code of an error next to the choices of the current chunk (OpenRouter)
 	hasFault   bool   // a chunk had such an error
@@ -40,25 +39,22 @@ type chat struct {
 // choice is one of the answers of a chat completion. Its pieces arrive in order, but between those of other
 // choices.
 type choice struct {
-	index      int64
-	name       string // see event.Event.Message
-	done       bool
-	reason     string // why it finished, as on the wire
-	code       string // of the error with which it finished
-	finishedIn string // the key of the last completion in which it finished
-	reusesID   bool   // a choice of an earlier completion has the same key
-	message    place  // of its last message
-	text       dialect.TextTail
-	call       *chatCall // the open call: a model sends one after the other
+	index  int64
+	name   string // see event.Event.Message
+	done   bool
+	reason string // why it finished, as on the wire
+	code   string // of the error with which it finished
+	nature nature // of its text
+	text   dialect.TextTail
+	call   *chatCall // the open call: a model sends one after the other
 }
 
 // chatCall is a call whose arguments arrive in pieces.
 type chatCall struct {
-	index      int64
-	id, name   string
-	namedAt    int    // the last frame with a name of it
-	completion string // the ID of its completion
-	args       []byte
+	index    int64
+	id, name string
+	namedAt  int // the last frame with a name of it
+	args     []byte
 }
 
 // Limits of a chat completion. Calls with longer arguments are reported without them.
@@ -72,18 +68,22 @@ const (
 // Source: openai/types/chat/chat_completion_chunk.py of openai 3.54, and groq/types/chat/chat_completion_chunk.py, XGroq.error, of groq.
 func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
-	id, m := d.name(v.Get("id")), marksOf(v)
-	calls := callsOf(v)
-	m.instructs, m.shows = m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheldCall(calls), m.shows || hasDeeperThought(v)
-	defer func() { d.withheld.recordCalls(calls, b.Internal) }()
-	d.beginsAgain = beginsAgain(v)
+	id, m, calls := d.name(v.Get("id")), marksOf(v), callsOf(v)
+	b.Internal = m.instructs || wire.IsFiltered(b, prefilter) || d.isWithheldCall(calls)
+	m.shows = m.shows || hasDeeperThought(v)
 	if d.inResults = d.areResults(v); d.inResults {
 		d.chunkResults(id, v, m, b)
-		return
+	} else {
+		d.selectChat(id, v, b)
+		d.addChunk(id, v, m, b)
 	}
-	d.selectChat(id, v, b)
+	d.recordCalls(calls, b.Internal)
+}
+
+// addChunk adds a chunk to the current completion.
+func (d *decoder) addChunk(id string, v strictjson.Value, m marks, b *event.Batch) {
 	if d.ended && v.Get("choices").Len() == 0 && v.Get("usage").Kind() == strictjson.Object { // after [DONE]
-		b.Internal = d.chat.internal || m.instructs
+		d.withholdChunk(id, v, b)
 		d.chat.readUsage(v)
 		d.reportUsage(b)
 		return
@@ -91,6 +91,7 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	if id == "" && v.Get("choices").Len() == 0 && m == marksOf() { // Azure's first chunk: the next one has the ID
 		defer func() { b.Partial = len(b.Events) == 0 }() // the model was asked before it
 		if !d.begun || d.ended {
+			d.withholdChunk(id, v, b)
 			return
 		}
 	}
@@ -102,25 +103,71 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 	case isFailure(v):
 		b.Type = typeFailedChunk
 	}
-	c.chunkID, c.repeated = id, c.repeated || c.started && id != "" && id == c.id
+	c.repeated = c.repeated || c.started && id != "" && id == c.id
 	if model := d.name(v.Get("model")); model != "" {
 		c.model = model
 	}
+	isLost := d.withholdChunk(id, v, b)
 	if !c.started {
-		c.started, c.begunAt, c.id, c.internal = true, d.frames, id, c.internal || isInternalFrame(b) || d.lost.completion
-		d.lost.completion = false
+		c.started, c.begunAt, c.id = true, d.frames, id
 		d.nameResponse()
 		b.Add(event.KindModelStarted).Model = c.model
 	}
-	b.Internal = b.Internal || c.internal || id != "" && d.withheld.completions.MayContain(id)
-	finishes := false
+	d.addChoices(v, m, b)
+	if c.stopped {
+		d.finishChat(b)
+	}
+	if b.Internal && !isLost { // a choice may be an instruction
+		d.withholdChat(id)
+	}
+	c.readUsage(v)
+	d.reportUsage(b)
+	d.endFinished(b)
+}
+
+// withholdChunk withholds a chunk that belongs to a withheld completion. It reports whether it withholds the chunk because the beginning of
+// the completion may have been in an unreadable frame.
+func (d *decoder) withholdChunk(id string, v strictjson.Value, b *event.Batch) (isLost bool) {
+	c := &d.chat
+	if !c.started && d.unreadable == 0 || namesRole(v) {
+		c.seen, c.unreadable = true, d.unreadable
+	}
+	isSeen := c.seen && (c.unreadable == d.unreadable || id != "" && id == c.id)
+	isWithheld := id != "" && d.items.withheld.Contains(chatID+id) || d.items.withheld.IsFull() && !isSeen
+	if b.Internal = b.Internal || c.internal || isWithheld; b.Internal {
+		d.withholdChat(id)
+		return false
+	}
+	b.Internal = d.unreadable > 0 && !isSeen
+	return b.Internal
+}
+
+// namesRole reports whether a chunk begins a message.
+func namesRole(chunk strictjson.Value) bool {
+	for one := range chunk.Get("choices").Elements() {
+		if len(one.Get("delta").Get("role").Text()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// withholdChat records that the current completion is withheld. id is the ID in its last chunk.
+func (d *decoder) withholdChat(id string) {
+	if d.chat.internal = true; id != "" {
+		d.items.withheld.Add(chatID + id)
+	}
+}
+
+// addChoices adds the choices of a chunk to the current completion.
+func (d *decoder) addChoices(v strictjson.Value, m marks, b *event.Batch) {
+	c, finishes := &d.chat, false
 	for one := range v.Get("choices").Elements() {
 		finishes = finishes || finishReason(one).Exists()
 		if none := one.Get("finish_reason"); none.Kind() == strictjson.String && !finishReason(one).Exists() {
 			b.Substitute(none, "null") // clients that check only for null would stop
 		}
 	}
-	c.finishes = c.finishes || finishes
 	if c.chunkError, _ = errorCode(v.Get("error")); !isBlank(v.Get("error")) {
 		c.hasFault, c.fault = true, c.chunkError
 	}
@@ -129,58 +176,24 @@ func (d *decoder) chunk(f dialect.Frame, b *event.Batch) {
 		c.chunkError, _ = errorCode(fault)
 	}
 	for one := range v.Get("choices").Elements() {
-		d.choice(one, m, !finishes, b)
+		d.choice(c.choiceAt(indexOf(one)), one, m, !finishes, b)
 	}
 	if v.Get("choices").Len() == 0 && m != marksOf() {
-		d.choice(strictjson.Value{}, m, true, b)
+		d.choice(c.choiceAt(0), strictjson.Value{}, m, true, b)
 	}
-	if c.stopped {
-		d.finishChat(b)
-	}
-	c.readUsage(v)
-	d.reportUsage(b)
-	d.endFinished(b)
 }
 
-// choice reads a piece of an answer. m is what the chunk says about the message. partial says whether to report the piece. In a chunk
-// that finishes a choice, the whole text is reported instead.
-func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Batch) {
-	delta, message, at := v.Get("delta"), v.Get("message"), choicePlace(v)
+// choice reads a piece of an answer. c is nil if it has too many choices. m is what the chunk says about the message. partial says whether to
+// report the piece. In a chunk that finishes a choice, the whole text is reported instead.
+func (d *decoder) choice(c *choice, v strictjson.Value, m marks, partial bool, b *event.Batch) {
+	delta, message := v.Get("delta"), v.Get("message")
 	m.add(choiceMarks(v, delta, message))
-	var c *choice
-	if index := indexOf(v); !d.inResults { // the result of a call is no part of an answer
-		c = d.chat.choiceAt(index)
-	}
-	m.shows = m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
-	own := d.messagePlace(c, at, m.hasRole)
-	if d.beginsAgain && !d.withheld.isWithheld(own) {
-		d.withheld.followEnded(at)
-	}
-	isWithheld := d.withheld.isWithheld(own) || d.chat.chunkID != "" && d.withheld.isWithheld(at.within(d.chat.chunkID)) || d.withheld.isWithheld(at) && !d.withheld.saw(at.within(d.chat.chunkID)) // else it is of another completion
-	switch {
-	case m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message) || isWithheld:
-		b.Internal = true
-		d.withheld.withhold(at)
-		d.withheld.withhold(own)
-		if finishReason(v).Exists() {
-			d.withheld.endChoice(at)
-		}
-		return
-	case m.hasRole:
-		d.beginChoice(c, at, own)
-	case d.withheld.missed && !d.withheld.saw(own):
-		if b.Internal = true; c != nil { // the frame with its role may have been unreadable
-			d.withheld.mark(c.message.keys, m)
-		}
-		return
-	}
-	kind := d.markChoice(c, v, m, at, own)
-	if c == nil && kind == event.KindText {
-		kind = event.KindThought // it may have been one
-	}
+	b.Internal = b.Internal || m.instructs || !isReadable(v) || !isReadable(delta) || !isReadable(message)
+	kind := c.markText(v, m)
 	texts := markTexts(kind, b, b.JSON, v, delta, message)
-	b.HasThoughts = b.HasThoughts || m.shows || kind == event.KindThought && (texts || m.thinks)
-	if c == nil {
+	shows := m.shows || hasDeeperThought(v, delta, message, v.Get("messages"))
+	b.HasThoughts = b.HasThoughts || shows || kind == event.KindThought && (texts || m.thinks)
+	if c == nil || d.inResults { // the result of a call is no part of an answer
 		return
 	}
 	addThoughts(delta, b)
@@ -196,7 +209,6 @@ func (d *decoder) choice(v strictjson.Value, m marks, partial bool, b *event.Bat
 	b.NameTexts(c.name)
 	d.addCallPieces(c, delta, b)
 	if reason := finishReason(v); reason.Exists() {
-		c.finishedIn = own.name()
 		d.finishChoice(c, reason, b)
 	}
 }
@@ -272,13 +284,13 @@ func (d *decoder) addCallPiece(c *choice, index int64, stated, function strictjs
 	id, name := d.name(stated), d.name(function.Get("name"))
 	isWhole := stated.Is("") && function.Get("arguments").Exists() // the filter may have removed the arguments
 	open := c.call
-	if open == nil || open.index != index || open.completion != d.chat.chunkID && d.withheld.missed || open.isOther(id, name, isWhole, d.frames) {
+	if open == nil || open.index != index || open.isOther(id, name, isWhole, d.frames) {
 		if id == "" && name == "" {
-			b.Internal = b.Internal || d.withheld.missed
+			b.Internal = b.Internal || d.unreadable > 0
 			return
 		}
 		d.reportCall(c, b)
-		open = &chatCall{index: index, completion: d.chat.chunkID}
+		open = &chatCall{index: index}
 		c.call = open
 	}
 	if open.id = cmp.Or(open.id, id); name != open.name { // llama.cpp repeated the name with each piece, others send it in pieces
@@ -316,7 +328,7 @@ func (c *chat) choiceAt(index int64) *choice {
 	if len(c.choices) >= maxChoices {
 		return nil
 	}
-	begun := &choice{index: index, name: dialect.Name(strconv.FormatInt(index, 10) + " " + c.id), reusesID: c.reusesID}
+	begun := &choice{index: index, name: dialect.Name(strconv.FormatInt(index, 10) + " " + c.id), nature: answer}
 	c.choices = append(c.choices, begun)
 	return begun
 }
@@ -342,56 +354,12 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 
 const maxArgsDepth = 32
 
-// readUsage reads the tokens so far, which may come before the end. They are beside the choices, in a choice (Moonshot), or in x_groq.
-//
-// Source: openai/types/completion_usage.py of openai 3.54.
-func (c *chat) readUsage(v strictjson.Value) {
-	c.addUsage(v.Get("usage"))
-	c.addUsage(v.Get("x_groq").Get("usage"))
-	for one := range v.Get("choices").Elements() {
-		c.addUsage(one.Get("usage"))
+// indexOf returns the number of a choice, which may be a text.
+func indexOf(choice strictjson.Value) int64 {
+	index := choice.Get("index")
+	n, isNumber := index.Int()
+	if !isNumber {
+		n, _ = strconv.ParseInt(index.String(), 10, 64)
 	}
-}
-
-// addUsage adds the tokens that earlier chunks did not count. Some servers send the usage so far in every chunk.
-func (c *chat) addUsage(v strictjson.Value) {
-	total := dialect.Count(v.Get("total_tokens"))
-	used := wire.WithTotal(event.Usage{
-		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),
-		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
-		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
-	}, total)
-	if strings.Contains(c.model, "gemini") {
-		used = countThoughts(used, total)
-	}
-	c.usage = c.usage.Add(used.Since(c.usage))
-}
-
-// countThoughts adds Gemini's thoughts to the output. Its API for OpenAI's clients counts them only in the total. The total of another
-// model may exceed the sum for other reasons, such as tokens of a cache.
-//
-// Source: https://github.com/Clarifai/clarifai-python/pull/978, with counts of that API.
-func countThoughts(used event.Usage, total event.Count) event.Usage {
-	if used.Input.Known && used.Output.Known && !used.Reasoning.Known && total.N > used.Input.N+used.Output.N {
-		used.Output.N = total.N - used.Input.N
-	}
-	return used
-}
-
-// unreported returns the tokens that were not reported before.
-func (c *chat) unreported() event.Usage {
-	added := c.usage.Since(c.reported)
-	c.reported = c.usage
-	return added
-}
-
-// reportUsage reports the tokens of an answer that has ended.
-func (d *decoder) reportUsage(b *event.Batch) {
-	if !d.chat.finished {
-		return
-	}
-	if added := d.chat.unreported(); added != (event.Usage{}) {
-		e := b.Add(event.KindUsage)
-		e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
-	}
+	return n
 }

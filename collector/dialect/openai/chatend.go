@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -120,5 +121,59 @@ func (d *decoder) finishChat(b *event.Batch) {
 	}
 	if !d.chat.finished {
 		d.endChat(b)
+	}
+}
+
+// readUsage reads the tokens so far, which may come before the end. They are beside the choices, in a choice (Moonshot), or in x_groq.
+//
+// Source: openai/types/completion_usage.py of openai 3.54.
+func (c *chat) readUsage(v strictjson.Value) {
+	c.addUsage(v.Get("usage"))
+	c.addUsage(v.Get("x_groq").Get("usage"))
+	for one := range v.Get("choices").Elements() {
+		c.addUsage(one.Get("usage"))
+	}
+}
+
+// addUsage adds the tokens that earlier chunks did not count. Some servers send the usage so far in every chunk.
+func (c *chat) addUsage(v strictjson.Value) {
+	total := dialect.Count(v.Get("total_tokens"))
+	used := wire.WithTotal(event.Usage{
+		Input: dialect.Count(v.Get("prompt_tokens")), Output: dialect.Count(v.Get("completion_tokens")),
+		CacheRead: dialect.Count(v.Get("prompt_tokens_details").Get("cached_tokens")),
+		Reasoning: dialect.Count(v.Get("completion_tokens_details").Get("reasoning_tokens")),
+	}, total)
+	if strings.Contains(c.model, "gemini") {
+		used = countThoughts(used, total)
+	}
+	c.usage = c.usage.Add(used.Since(c.usage))
+}
+
+// countThoughts adds Gemini's thoughts to the output. Its API for OpenAI's clients counts them only in the total. The total of another
+// model may exceed the sum for other reasons, such as tokens of a cache.
+//
+// Source: https://github.com/Clarifai/clarifai-python/pull/978, with counts of that API.
+func countThoughts(used event.Usage, total event.Count) event.Usage {
+	if used.Input.Known && used.Output.Known && !used.Reasoning.Known && total.N > used.Input.N+used.Output.N {
+		used.Output.N = total.N - used.Input.N
+	}
+	return used
+}
+
+// unreported returns the tokens that were not reported before.
+func (c *chat) unreported() event.Usage {
+	added := c.usage.Since(c.reported)
+	c.reported = c.usage
+	return added
+}
+
+// reportUsage reports the tokens of an answer that has ended.
+func (d *decoder) reportUsage(b *event.Batch) {
+	if !d.chat.finished {
+		return
+	}
+	if added := d.chat.unreported(); added != (event.Usage{}) {
+		e := b.Add(event.KindUsage)
+		e.Model, e.Usage, e.UsageIncomplete = d.chat.model, added, true
 	}
 }

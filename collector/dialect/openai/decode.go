@@ -9,35 +9,32 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 type decoder struct {
-	singleRun    bool
-	agent        string     // the configured name: only the Agents SDK names agents
-	joined       string     // the ID of the response that the request retrieves, or ""
-	resumed      bool       // the stream begins after that response's first event
-	firstRun     string     // the ID of the single run
-	hasBegun     bool       // the single run has begun
-	runState                // of the current run
-	others       []runState // the other open runs; the one that was current last is at the end
-	lostInternal bool       // an internal response was forgotten that may go on
-	lost         lostStarts // of unreadable frames
-	frames       int        // so far
-	responses    int        // the number of those with a name, see nameResponse
-	withheld     withheldSet
-	turns        turns
+	singleRun  bool
+	agent      string     // the configured name: only the Agents SDK names agents
+	joined     string     // the ID of the response that the request retrieves, or ""
+	resumed    bool       // the stream begins after that response's first event
+	firstRun   string     // the ID of the single run
+	hasBegun   bool       // the single run has begun
+	runState              // of the current run
+	others     []runState // the other open runs; the one that was current last is at the end
+	frames     int        // so far
+	unreadable int        // the number of those that could not be read
+	responses  int        // the number of those with a name, see nameResponse
+	items      itemSet    // by their IDs, also those of calls, responses and completions
 
 	begunResponses int
 	names          wire.NameCache
-	inResults      bool             // the last chunk had results of calls
-	beginsAgain    bool             // see beginsAgain
+	inResults      bool // the last chunk had results of calls
+	results        results
 	callIDs        wire.Set[string] // the run and the ID of each call of a completion
 	done           wire.Set[string] // the keys of the IDs of items that were reported
 	at             place            // of the current event of a response
-	isNamed        bool             // the current event names its response or has an item of it
 	eventAgent     string           // the agent that the application names in the current event, or ""
-	isOrdinary     bool             // the current event names an agent that is not internal, see readEventAgent
 	itemAgent      *string          // the agent of the item that the current event is part of, see readAgents; nil if the response names none
 }
 
@@ -63,13 +60,10 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.decodeObject(f, b)
 	}
 	switch {
-	case b.Rejected != "":
-		if f.MayContainObject() && (!v.Exists() || namesMessage(v)) {
-			d.withheld.missFrame()
-			d.loseStart(f)
-		}
-	case len(b.Events) == 0:
+	case b.Rejected == "" && len(b.Events) == 0:
 		b.Add(event.KindOther)
+	case b.Rejected != "" && !v.Exists() && f.MayContainObject():
+		d.unreadable++
 	}
 }
 
@@ -77,11 +71,8 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 // repeats.
 func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.frames++
-	d.itemAgent, d.eventAgent, d.isOrdinary = nil, "", false
+	d.itemAgent, d.eventAgent = nil, ""
 	if d.decode(f, b); d.sdk.wrapped {
-		if b.Internal {
-			d.turns.keepTexts(f.JSON)
-		}
 		d.sdk.followFrame(b)
 		d.sdk.agents.placeIn(b)
 		b.AgentUnknown = b.Agent == ""
@@ -118,7 +109,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	case isType(v, typeRaw):
 		d.sdk.on, d.sdk.wrapped = true, true
 		b.Type = typeRaw
-		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw && b.Type != typeOrphan {
+		if d.responseEvent(f, v.Get("data"), b); b.Type != typeRaw {
 			b.Type = wrapped(typeRaw, b.Type)
 		}
 		d.sdk.on, d.sdk.wrapped = true, true // it may have begun a run
@@ -143,77 +134,88 @@ func namesOther(f dialect.Frame) bool {
 // responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.
 func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Batch) {
 	d.at.read(v)
-	named := v.Get("type")
 	k, known := kinds[string(typeOf(v))]
 	if !known {
-		if isOfResponse(v) || namesMessage(f.JSON) {
-			d.withheld.withholdUnseen(d.at)
-		}
-		b.UnknownKind = dialect.UnknownKind(named.Text())
-		b.Add(event.KindOther)
+		b.UnknownKind = dialect.UnknownKind(v.Get("type").Text())
+		d.checkUnknown(d.at, b)
 		return
 	}
 	b.Type = d.names.Truncate(typeOf(v), dialect.MaxName)
-	begun := d.begunResponses
+	b.Internal = wire.IsFiltered(b, prefilter) || d.isWithheldResponse(v)
 	d.readEventAgent(f.JSON, f.JSON.Get("data"), v)
-	switch d.selectResponse(v, b); {
-	case !k.part, v.Get("item").Exists():
-		d.turns.seeHandoffs()
-	case slices.Contains(callData, string(typeOf(v))): // a handoff is a call
-		d.turns.returnAll(true)
-	}
-	d.isNamed = !k.part || d.response.containsItem(d.at)
-	ofInternal, mayBeInternal := hasInternalAgent(f.JSON, f.JSON.Get("data"), v), d.mayBeOfInternal(k, v)
-	b.Internal = ofInternal || mayBeInternal
+	d.selectResponse(v, b)
 	d.at.shared = d.response.shared
 	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && isType(v, typeFailed)) {
-		b.Internal = b.Internal || d.response.internal || d.response.unsure
+		b.Internal = b.Internal || d.response.internal
 		return // the response or its failure is repeated, and its end has reported everything
 	}
 	d.resumed = d.resumed || d.joined != "" && !d.begun && !isType(v, typeCreated)
 	m := marksOf(f.JSON, f.JSON.Get("data"), v, v.Get("delta"), v.Get("response"))
+	b.Internal = b.Internal || m.instructs
 	if k.part {
 		if !d.ended {
 			d.openAnswer(v.Get("item"), b)
 		}
-		d.at.implied = d.response.implied
-		isOfOther := d.response.agent != "" && d.eventAgent != d.response.agent
-		d.at.onlyID = mayBeInternal || ofInternal && (d.at.implied || isOfOther)
 		d.markPart(k, v, m, b)
 		d.readItemAgent(agents, b)
 	}
 	d.setAuthor(b)
-	d.endCall(k, v)
-	unsure := !d.isOrdinary && (d.isUnsure() || d.mayGoOn(k, v))
 	k.decode(d, v, b)
-	if d.begunResponses > begun && !d.response.implied {
-		unsure = d.response.unsure
-	}
-	d.followEvent(v)
-	unsure = unsure || d.withheld.unsure.MayContain(responseID+d.name(v.Get("response").Get("id")))
-	if unsure {
-		d.turns.doubt(v)
-	}
-	if !k.part {
-		d.readStart(v, d.begunResponses > begun, m, b)
-	}
-	b.Internal = b.Internal || d.response.internal
 	if d.setAuthor(b); k.part && isID(d.at.name()) && (d.responses > 0 || d.isLaterMessage(b)) {
 		b.NameTexts(d.at.name()) // a response that is open too may have the item
 	}
 	d.response.sequence, _ = v.Get("sequence_number").Int()
 	if k.part {
-		at := d.at
-		at.implied = at.implied || isType(v, typeItemDone) // a whole item needs no start
-		if d.withheld.check(k, f, at, unsure, b); b.Type != typeOrphan && d.lacksStart(v) {
-			b.Type = typeUnbegun
-		}
+		d.checkPart(k, v, b)
 	} else {
-		d.checkOutput(f, m, v.Get("response"), unsure, b)
-		b.Internal = b.Internal || unsure
+		d.checkResponse(k, v, m, b)
 	}
 	b.Type += d.repeated(v, b)
+}
+
+// checkPart withholds an event that is part of a withheld item, or of an item whose beginning may have been in an unreadable frame.
+func (d *decoder) checkPart(k kind, v strictjson.Value, b *event.Batch) {
+	switch b.Internal = b.Internal || d.isPartWithheld(d.at) || !k.begins && d.isLost(d.at); {
+	case b.Internal:
+		d.withholdPart(d.at)
+	case k.begins:
+		d.addSeen(d.at)
+	case d.lacksStart(v):
+		b.Type = typeUnbegun
+	}
+}
+
+// checkResponse withholds an event of a response from whose beginning on all is withheld, or that has a withheld item. What the event begins
+// is withheld too.
+func (d *decoder) checkResponse(k kind, v strictjson.Value, m marks, b *event.Batch) {
+	isOfResponse := v.Get("response").Exists() && d.anyCurrent(func(r *response) bool { return r.internal })
+	b.Internal = b.Internal || isOfResponse
+	d.checkOutput(m, v.Get("response"), b)
+	if b.Internal && k.starts {
+		d.withholdResponse(d.name(v.Get("response").Get("id")))
+	}
+}
+
+// checkUnknown withholds the item at a place if an event of an unknown type calls itself internal.
+func (d *decoder) checkUnknown(at place, b *event.Batch) {
+	if b.Internal = lenient.HasInternalDiscriminator(&table, b.JSON); b.Internal {
+		d.withhold(at)
+	}
+}
+
+// withholdResponse withholds the current response up to its end. Later events that name its ID are withheld too.
+func (d *decoder) withholdResponse(id string) {
+	d.response.internal = true
+	if id != "" && !isFake(id) {
+		d.items.withheld.Add(responseID + id)
+	}
+}
+
+// isWithheldResponse reports whether an event names a response that is withheld.
+func (d *decoder) isWithheldResponse(v strictjson.Value) bool {
+	id := d.name(responseIDOf(v))
+	return id != "" && d.items.withheld.Contains(responseID+id)
 }
 
 // lacksStart reports whether an event is part of an item whose start is not in the stream, so that it is unknown what the item is. It
@@ -221,27 +223,27 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 // of several responses. A whole item says itself what it is, but if a client resumes a response, its start may have been withheld.
 func (d *decoder) lacksStart(v strictjson.Value) bool {
 	if d.resumed {
-		return !d.withheld.saw(d.at)
+		return !d.saw(d.at)
 	}
 	ofSeveral := d.response.shared || d.responses > 0 && !isID(d.at.name())
-	return !d.response.implied && !ofSeveral && !isType(v, typeItemDone) && !d.withheld.mayHaveBegun(d.at)
+	return !d.response.implied && !ofSeveral && !isType(v, typeItemDone) && !d.mayHaveBegun(d.at)
 }
 
 // beginsAnother reports whether an event begins another item, although an earlier one has its number: the next response has begun, and
 // the stream shows the start of neither response. It forgets the state of the earlier item.
 func (d *decoder) beginsAnother() bool {
-	number := d.response.items[d.at.number()]
-	isAnother := d.withheld.hasNewID(d.at) && (number != nil && number.whole || d.withheld.isNoMessage(d.at.number()))
+	number := d.response.states[d.at.number()]
+	isAnother := d.hasNewID(d.at) && (number != nil && number.whole || d.isNoMessage(d.at.number()))
 	if isAnother {
-		delete(d.response.items, d.at.number())
+		delete(d.response.states, d.at.number())
 	}
 	return isAnother
 }
 
 // markPart records what an event says about the item that it is part of.
 func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) {
-	if k.begins || d.at.implied && d.beginsAnother() {
-		d.withheld.beginItem(d.at)
+	if k.begins || d.response.implied && d.beginsAnother() {
+		d.forgetNumber(d.at)
 	}
 	if k.begins || d.sdk.on {
 		d.response.addItem(d.at)
@@ -249,13 +251,13 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 	if item := v.Get("item"); item.Exists() {
 		m.add(itemMarks(item))
 	}
-	d.withheld.markItem(d.at, m)
-	if k.thinks && !d.withheld.saw(d.at) {
-		d.withheld.markThought(d.at)
+	d.markItem(d.at, m)
+	if k.thinks && !d.saw(d.at) {
+		d.markThought(d.at)
 	}
 	part := marksOf(v.Get("part"))
 	b.Internal = b.Internal || m.instructs || part.instructs
-	b.HasThoughts = m.shows || part.shows || d.withheld.itemTextKind(d.at) == event.KindThought
+	b.HasThoughts = m.shows || part.shows || d.itemTextKind(d.at) == event.KindThought
 }
 
 func (d *decoder) ignore(strictjson.Value, *event.Batch) {}
@@ -329,8 +331,6 @@ func (d *decoder) streamDone(b *event.Batch) {
 		if n := len(b.Events); isCut && n > 0 && b.Events[n-1].Kind == event.KindRunEnded {
 			b.Events[n-1].Cuts = true
 		}
-		d.workedInternally, d.turns = d.worksInternally(), turns{}
-		d.lost = lostStarts{}
 	}
 }
 

@@ -65,10 +65,7 @@ func listError(v strictjson.Value, b *event.Batch) {
 // is that of a request to the model. If the run has ended, the error is of another one in which an answer is open. A run that has ended
 // stays as it is.
 func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
-	mayQuote := d.worksInternally() || hasInternalAgent(b.JSON, v)
-	b.PublicForm = b.PublicForm || mayQuote
-	isOver := d.ended && !d.restoreRun((*runState).isAnswering, b)
-	if d.workedInternally = mayQuote; isOver {
+	if d.ended && !d.restoreRun((*runState).isAnswering, b) {
 		return // an error alone does not start another run
 	}
 	code, ofModel := errorCode(v)

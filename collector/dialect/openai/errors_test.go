@@ -104,3 +104,14 @@ func TestNoErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfOtherRuns sends an error after the end of a response while another one is open. It fails that one.
+func TestErrorsOfOtherRuns(t *testing.T) {
+	sent := stream(created, later.Replace(created), later.Replace(ended), `{"type":"error","code":"x","message":"m"}`)
+	const want = `model_ended model="m" model_error code="x"` + "\n  " + `error agent_error code="x"` + "\n  " + `run_ended agent_error code="x"`
+	for _, single := range []bool{true, false} {
+		if facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: single}, sent); strings.Count(facts, want) != 1 || strings.Count(facts, "model_ended") != 2 {
+			t.Errorf("the facts are\n%s", facts)
+		}
+	}
+}

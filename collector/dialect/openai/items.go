@@ -103,7 +103,7 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, b)
 	known := d.response.item(d.at)
-	known.text = known.text || d.withheld.itemKind(item, d.at) != event.KindText
+	known.text = known.text || d.itemKind(item, d.at) != event.KindText
 	d.reportItem(item, known, b)
 	d.response.hasItems, known.whole = true, true
 	if d.isSubagent() && item.Get("type").Is("message") && item.Get("phase").Is("final_answer") {
@@ -116,9 +116,9 @@ func (d *decoder) itemDone(v strictjson.Value, b *event.Batch) {
 func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
 	kind := item.Get("type").String()
 	switch {
-	case isInternalItem(item):
+	case isHiddenItem(item):
 		b.Internal = true
-	case d.withheld.itemKind(item, d.at) == event.KindThought:
+	case d.itemKind(item, d.at) == event.KindThought:
 		b.Type = withThoughts(b.Type)
 	case marksOf(item).kind != event.KindText:
 		b.Type = typeForeign
@@ -137,6 +137,12 @@ func isOutput(kind string) bool {
 	return strings.HasSuffix(kind, "_call_output") || kind == "tool_search_output" || kind == "program_output"
 }
 
+// isResult reports whether an item has the result of a call, as the API or the Agents SDK for JavaScript names it.
+func isResult(item strictjson.Value) bool {
+	kind := item.Get("type").String()
+	return isOutput(kind) || strings.HasSuffix(kind, "_call_result")
+}
+
 // itemState says which texts of an item were reported. Later events repeat them.
 type itemState struct {
 	texts    int      // whole texts that the ends of their parts will repeat
@@ -153,16 +159,16 @@ func (r *response) item(at place) *itemState {
 	if !r.shared && len(at.keys) > 0 && isNumber(at.keys[0]) { // of a shared response, several have the same number
 		key = at.keys[0]
 	}
-	if r.items == nil {
-		r.items = make(map[string]*itemState)
+	if r.states == nil {
+		r.states = make(map[string]*itemState)
 	}
-	if r.items[key] == nil {
-		if len(r.items) >= maxItems {
-			clear(r.items)
+	if r.states[key] == nil {
+		if len(r.states) >= maxItems {
+			clear(r.states)
 		}
-		r.items[key] = new(itemState)
+		r.states[key] = new(itemState)
 	}
-	return r.items[key]
+	return r.states[key]
 }
 
 // maxItems limits the items that are remembered of a response.
@@ -335,62 +341,3 @@ func goesOn(item strictjson.Value) bool { return item.Get("status").Is("in_progr
 
 // isCut reports whether an item with the result of a call is not whole, and no other one will be.
 func isCut(item strictjson.Value) bool { return item.Get("status").Is("incomplete") }
-
-// outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. An exit code is a result, not a
-// failure.
-//
-// Source: the items in openai/types/responses/response_item.py of openai 3.54, and agents/run_internal/tool_actions.py of openai-agents
-// 0.24.
-func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failure, code string) {
-	status, fault := item.Get("status"), cmp.Or(item.Get("error"), item.Get("providerData").Get("error"))
-	failure = toolFailure(output, tool)
-	if failure == event.NoFailure && (status.Is("failed") || fault.Kind() > strictjson.Null) {
-		failure = event.ToolError
-		code, _ = errorCode(fault)
-	}
-	for piece := range item.Get("output").Elements() { // of a shell
-		if piece.Get("outcome").Get("type").Is("timeout") {
-			failure = event.FailureTimeout
-		}
-	}
-	return failure, code
-}
-
-// toolFailed begins the output of a function that failed in the Agents SDK.
-const toolFailed = "An error occurred while running the tool. Please try again."
-
-// toolRejected is the output of a function that a person did not allow, unless the application sets another one.
-//
-// Source: agents/tool.py, DEFAULT_APPROVAL_REJECTION_MESSAGE, of openai-agents 0.24; packages/agents-core/src/runner/approvalRejection.ts of
-// @openai/agents 0.20.
-const toolRejected = "Tool execution was not approved."
-
-// handoffIgnored is the output of a handoff that was not the first one of its response.
-//
-// Source: agents/run_internal/turn_resolution.py of openai-agents 0.24.
-const handoffIgnored = "Multiple handoffs detected, ignoring this one."
-
-func isRejection(output strictjson.Value) bool { return outputText(output) == toolRejected }
-
-// outputText returns the text of a function's output. In the SDK for JavaScript, it may be in an object.
-func outputText(output strictjson.Value) string {
-	if output.Kind() == strictjson.Object {
-		return output.Get("text").String()
-	}
-	return output.String()
-}
-
-// toolFailure returns the failure that a function's output states in the words of the Agents SDK.
-//
-// Source: agents/tool.py, default_tool_error_function and default_tool_timeout_error_message, of
-// openai-agents 0.24.
-func toolFailure(output strictjson.Value, tool string) event.Failure {
-	said := outputText(output)
-	switch {
-	case strings.HasPrefix(said, toolFailed), isRejection(output), said == handoffIgnored:
-		return event.ToolError
-	case tool != "" && strings.HasPrefix(said, "Tool '"+tool+"' timed out after "):
-		return event.FailureTimeout
-	}
-	return event.NoFailure
-}

@@ -49,7 +49,6 @@ const (
 	typeForeign     = "foreign message"  // a message that is not an assistant's
 	typeAgentObject = "agent object"     // an agent_updated_stream_event with the agent as an object
 	typeUnbegun     = "unbegun item"     // a part of an item whose start is not in the stream
-	typeOrphan      = "orphan"           // a part of an item whose start was not seen; it is withheld because the table lacks this type
 )
 
 // typeOf returns the type of an event without an internal mark: such an event continues the same item as one without the mark.
@@ -62,6 +61,7 @@ type kind struct {
 	part   bool // it is part of an output item
 	begins bool // it is the item's first event
 	thinks bool // it is part of a thought
+	starts bool // it is one of a response's first events
 	decode func(*decoder, strictjson.Value, *event.Batch)
 }
 
@@ -75,9 +75,9 @@ var kinds map[string]kind
 func init() {
 	kinds = map[string]kind{
 		typeKeepAlive:  {decode: (*decoder).ignore},
-		typeCreated:    {decode: (*decoder).responseCreated},
-		typeQueued:     {decode: (*decoder).responseRepeated},
-		typeInProgress: {decode: (*decoder).responseRepeated},
+		typeCreated:    {starts: true, decode: (*decoder).responseCreated},
+		typeQueued:     {starts: true, decode: (*decoder).responseRepeated},
+		typeInProgress: {starts: true, decode: (*decoder).responseRepeated},
 		typeCompleted:  {decode: (*decoder).responseEnded},
 		typeIncomplete: {decode: (*decoder).responseEnded},
 		typeFailed:     {decode: (*decoder).responseEnded},

@@ -186,3 +186,59 @@ func (n nature) updated(m marks) nature {
 	n.foreign = n.foreign || m.foreign
 	return n
 }
+
+// markText records what a chunk says about a message, and returns the kind of the chunk's text. A mark deeper within the choice (Gemini)
+// applies to the text of the chunk. If the chunk has no text, the mark applies to the whole message. Marks of a message that the choice has
+// finished do not apply to the next one. The text of a choice that is not recorded may be a thought.
+func (c *choice) markText(v strictjson.Value, m marks) event.Kind {
+	isDeep := lenient.ContainsThoughtMarker(v)
+	m.thinks = m.thinks || isDeep && !hasText(v) && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
+	kind := answer.updated(m).textKind()
+	switch {
+	case c == nil && kind == event.KindText:
+		kind = event.KindThought
+	case c != nil:
+		if c.done && m.hasRole {
+			c.nature = answer
+		}
+		c.nature = c.nature.updated(m)
+		kind = c.nature.textKind()
+	}
+	if isDeep {
+		return event.KindThought
+	}
+	return kind
+}
+
+// hasText reports whether an object of a chunk has text, in any form.
+func hasText(v strictjson.Value) bool {
+	return !isBlank(v.Get("content")) || !isBlank(v.Get("refusal")) || !isBlank(v.Get("audio")) || !isBlank(v.Get("text"))
+}
+
+// hasDeeperThought reports whether a part of the content, a field of the model's provider, or one of several messages is a thought. The
+// message as a whole need not be one.
+func hasDeeperThought(levels ...strictjson.Value) bool {
+	var m marks
+	for _, v := range levels {
+		m.read(v.Get("provider_specific_fields"), false)
+		m.read(v.Get("content"), false)
+		for message := range v.Elements() {
+			m.read(message, false)
+		}
+	}
+	return m.shows || m.thinks
+}
+
+// markTexts reports whether the objects have text. If the text is no answer, markTexts sets its kind.
+func markTexts(kind event.Kind, b *event.Batch, objects ...strictjson.Value) (any bool) {
+	for _, v := range objects {
+		if !hasText(v) {
+			continue
+		}
+		any = true
+		if kind != event.KindText {
+			b.SetTextKind(v, kind)
+		}
+	}
+	return any
+}

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -45,14 +44,6 @@ func agentNamesOf(ofMessage []string, levels ...strictjson.Value) (names []stric
 	return names
 }
 
-// namesInternalAgent reports whether an event or an item names an internal agent, or one below an internal agent.
-func namesInternalAgent(v strictjson.Value) bool {
-	names := agentNamesOf([]string{"author", "recipient"}, v)
-	return slices.ContainsFunc(names, func(name strictjson.Value) bool {
-		return lenient.ContainsInternal(name) || slices.ContainsFunc(bytes.Split(name.Text(), []byte("/")), lenient.IsInternal)
-	})
-}
-
 // agentsOf returns the agents of events and items. The name of an agent that is not known is "".
 func (d *decoder) agentsOf(levels ...strictjson.Value) (agents []string) {
 	for _, name := range agentNamesOf([]string{"author"}, levels...) {
@@ -67,7 +58,6 @@ func (d *decoder) agentsOf(levels ...strictjson.Value) (agents []string) {
 
 // readAgents reads the agents that an event and the objects around it name.
 func (d *decoder) readAgents(v strictjson.Value, b *event.Batch) (agents []string) {
-	b.Internal = b.Internal || namesInternalAgent(v) || namesInternalAgent(v.Get("item")) || namesInternalAgent(v.Get("response"))
 	agents = d.agentsOf(v.Get("item"), v)
 	b.AddAuthors(b.JSON, agents...)
 	output := v.Get("response").Get("output")

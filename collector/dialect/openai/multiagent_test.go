@@ -114,17 +114,6 @@ func TestAuthorsOfItems(t *testing.T) {
 	}
 }
 
-// TestInternalAgents checks that nothing of an internal agent leaves.
-func TestInternalAgents(t *testing.T) {
-	for _, agent := range []string{"internal_a", "/root/internal_a", "/root/Internal/b"} {
-		whole := messageOfAgent(agent, "0", "i", "secret")
-		checkStaysIn(t, []filter.Settings{client, public}, append([]string{created}, whole...)...)
-		checkStaysIn(t, []filter.Settings{client, public}, created, strings.Replace(messageOfAgent("", "0", "i", "secret")[4], `"output_index"`, `"agent":{"agent_name":"`+agent+`"},"output_index"`, 1))
-		checkStaysIn(t, []filter.Settings{client, public}, created, endOf(`{"type":"message","id":"i","role":"assistant","content":[{"type":"output_text","text":"secret"}],"agent":{"agent_name":"`+agent+`"}}`))
-		checkStaysIn(t, []filter.Settings{client, public}, created, ofAgent(lead, "output_item.done", `"output_index":0`, `"type":"agent_message","id":"m","author":"/root","recipient":"`+agent+`","content":[{"type":"output_text","text":"secret"}]`))
-	}
-}
-
 // TestExcludedResults checks that the end of a response does not repeat what the settings exclude.
 func TestExcludedResults(t *testing.T) {
 	const text = `[{"type":"output_text","text":"secret"}]`

@@ -157,7 +157,5 @@ func trailing(list strictjson.Value, matches func(strictjson.Value) bool) (end [
 
 // New returns a decoder.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	d := &decoder{agent: s.ConfiguredAgent, singleRun: s.SingleRun, joined: s.JoinedRun}
-	d.withheld.shared, d.withheld.thoughts = wire.NewSharedSet(s, "item"), wire.NewSharedSet(s, "thought item")
-	return d
+	return &decoder{agent: s.ConfiguredAgent, singleRun: s.SingleRun, joined: s.JoinedRun}
 }

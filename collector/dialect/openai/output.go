@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/delegraph/delegraph/collector/dialect"
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -17,9 +15,9 @@ func (d *decoder) repeated(v strictjson.Value, b *event.Batch) string {
 	var answers bool
 	switch b.Type {
 	case typePartDone:
-		answers = partTextKind(v.Get("part")) == event.KindText && d.withheld.itemTextKind(d.at) == event.KindText
+		answers = partTextKind(v.Get("part")) == event.KindText && d.itemTextKind(d.at) == event.KindText
 	case typeItemDone:
-		answers = d.withheld.itemKind(v.Get("item"), d.at) == event.KindText
+		answers = d.itemKind(v.Get("item"), d.at) == event.KindText
 	default:
 		return d.repeatedOutput(v.Get("response").Get("output"), b)
 	}
@@ -37,7 +35,7 @@ func (d *decoder) repeatedOutput(output strictjson.Value, b *event.Batch) (suffi
 		var at place
 		at.addItem(item)
 		isReasoning := item.Get("type").Is("reasoning")
-		switch kind := d.withheld.itemKind(item, at); {
+		switch kind := d.itemKind(item, at); {
 		case kind == event.KindText:
 			suffix = answerSuffix
 		case !isReasoning && !isBlank(item.Get("content")):
@@ -55,54 +53,43 @@ func (d *decoder) repeatedOutput(output strictjson.Value, b *event.Batch) (suffi
 	return suffix
 }
 
-// checkOutput checks whether the items of a response are internal or thoughts. If the response is withheld, later events about the
-// items that it begins are withheld too. An instruction does not withhold the response, because the filter cuts it out.
-func (d *decoder) checkOutput(f dialect.Frame, m marks, response strictjson.Value, unsure bool, b *event.Batch) {
-	b.Internal = b.Internal || m.instructs
+// checkOutput withholds a response that has a withheld item, or one that cannot be read. An item that begins in a withheld response is
+// withheld too. An instruction does not withhold the response, because the filter cuts it out.
+func (d *decoder) checkOutput(m marks, response strictjson.Value, b *event.Batch) {
 	for message := range response.Get("output_messages").Elements() { // vLLM
 		said := itemMarks(message)
 		b.HasThoughts = b.HasThoughts || said.thinks || said.shows
 	}
 	output := response.Get("output")
-	if output.Kind() <= strictjson.Null {
-		return
-	}
-	b.Internal = b.Internal || output.Kind() != strictjson.Array || wire.IsFiltered(b, prefilter)
-	thinks, n := m.thinks, 0
-	var begins []place
+	b.Internal = b.Internal || output.Kind() > strictjson.Null && output.Kind() != strictjson.Array
+	thinks := m.thinks
+	var items []place
 	for item := range output.Elements() {
 		var at place
 		at.addItem(item)
-		ids := len(at.keys)
-		at.keys = append(at.keys, itemNumber+strconv.Itoa(n))
-		n++
+		at.keys = append(at.keys, itemNumber+strconv.Itoa(len(items)))
+		items = append(items, at)
 		if lenient.IsInstruction(table.Instructions, item) {
-			if !d.response.open {
-				at.keys = at.keys[:ids] // from now on, the number means an item of another response
-			}
-			d.withheld.withholdKeys(at.keys)
+			d.withhold(at)
 			continue
 		}
-		known := place{keys: at.keys[:max(ids, 1)], asked: at.asked, implied: d.response.implied} // in the Agents SDK, items of chats have no ID
-		b.Internal = b.Internal || isInternalItem(item) || d.withheld.isWithheld(known) || !unsure && d.withheld.isOrphan(known)
-		thinks = thinks || d.withheld.itemKind(item, known) == event.KindThought
-		begins = append(begins, at)
+		known := at
+		known.preferIDs()
+		b.Internal = b.Internal || isHiddenItem(item) || d.isWithheld(known)
+		thinks = thinks || d.itemKind(item, known) == event.KindThought
 		said := itemMarks(item)
 		b.HasThoughts = b.HasThoughts || said.shows
 		if d.response.open {
 			said.add(m)
-			d.withheld.markItem(at, said)
+			d.markItem(at, said)
 		}
 	}
 	if thinks {
 		b.Type, b.HasThoughts = withThoughts(b.Type), true
 	}
-	for _, at := range begins {
-		switch {
-		case b.Internal && !d.ended && !d.withheld.saw(at):
-			d.withheld.withhold(at)
-		case !b.Internal && unsure:
-			d.withheld.doubt(at)
+	for _, at := range items {
+		if b.Internal && !d.saw(at) {
+			d.withhold(at)
 		}
 	}
 }

@@ -21,29 +21,30 @@ func isFake(id string) bool { return id == fakeID || id == fakeIDOfJavaScript }
 
 // response is the state of the current response.
 type response struct {
-	id       string
-	model    string
-	open     bool
-	ended    bool   // it has ended, and no other has started
-	hasItems bool   // an item was reported, so the end of the response only repeats the items
-	hasCalls bool   // it or the completion has calls that the client or the Agents SDK executes
-	final    bool   // its agent sends no further response
-	implied  bool   // only parts of it were seen so far
-	outlined bool   // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
-	reason   string // why it finishes, if it is outlined
-	internal bool   // its start calls itself internal
-	unsure   bool   // it may be of an internal agent
-	shared   bool   // it stands for several open responses of which one has the item
-	author   string // the agent that it is of, or "". It does not change, so that the response ends where it began
-	agent    string // the agent that its first event names, or ""
-	besides  bool   // an item of the Agents SDK came while it was open
-	named    bool   // an item has named its agent, after its end
-	sequence int64  // the number of its last event
-	number   int    // counts the responses of a stream; 0 if it is not known which response it is
-	items    map[string]*itemState
-	itemKeys wire.Set[string] // the keys of the IDs of its items
-	pieces   pieces           // of the last text
-	message  string           // the key of its first message, if only parts of it were seen
+	id        string
+	model     string
+	open      bool
+	ended     bool    // it has ended, and no other has started
+	hasItems  bool    // an item was reported, so the end of the response only repeats the items
+	hasCalls  bool    // it or the completion has calls that the client or the Agents SDK executes
+	final     bool    // its agent sends no further response
+	implied   bool    // only parts of it were seen so far
+	outlined  bool    // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
+	reason    string  // why it finishes, if it is outlined
+	internal  bool    // its start was withheld, so the rest is too
+	withholds bool    // a part of it was withheld
+	shared    bool    // it stands for several open responses of which one has the item
+	author    string  // the agent that it is of, or "". It does not change, so that the response ends where it began
+	agent     string  // the agent that its first event names, or ""
+	besides   bool    // an item of the Agents SDK came while it was open
+	named     bool    // an item has named its agent, after its end
+	sequence  int64   // the number of its last event
+	number    int     // counts the responses of a stream; 0 if it is not known which response it is
+	items     itemSet // by their numbers
+	states    map[string]*itemState
+	itemKeys  wire.Set[string] // the keys of the IDs of its items
+	pieces    pieces           // of the last text
+	message   string           // the key of its first message, if only parts of it were seen
 
 	namesAgents bool // several agents answer, and its events and items name them
 }
@@ -96,17 +97,10 @@ func (d *decoder) startNamed(id string, r strictjson.Value, b *event.Batch) {
 		}
 		d.begin(id, d.conversation(r), b)
 	}
-	d.withheld.nextResponse()
-	d.withheld.inResponse = d.withheld.withheld.Len() > 0 && (len(d.sdk.others) > 0 || d.answersElsewhere()) // a part may be of those
-	d.withheld.setScope(id)
 	d.nameResponse()
 	d.begunResponses++
-	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.nextAuthor(), agent: d.eventAgent, internal: d.isInternalResponse(id), unsure: !d.isOrdinary && d.turns.mayBeInternal()}
-	if d.response.unsure && id != "" {
-		d.withheld.unsure.Add(responseID + id)
-	}
+	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.nextAuthor(), agent: d.eventAgent}
 	d.sdk.agents.current = cmp.Or(d.response.author, d.sdk.agents.current)
-	d.shareDoubt()
 	d.endEarlierCalls()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {
@@ -146,7 +140,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 			if slices.ContainsFunc(at.keys, d.done.Contains) || len(at.keys) == 0 && d.sharesItems() {
 				continue // an earlier event of another response or of the shared one has reported it
 			}
-			d.reportItem(item, &itemState{text: d.withheld.itemKind(item, at) != event.KindText}, b)
+			d.reportItem(item, &itemState{text: d.itemKind(item, at) != event.KindText}, b)
 		}
 	}
 	e := b.Add(event.KindModelEnded)
@@ -199,7 +193,6 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 		b.Add(event.KindFinal)
 		d.response.final = true
 		d.sdk.agents.finish(d.response.author)
-		d.turns.endResponse(output)
 	}
 	d.sdk.last = lastAnswer{d.response, d.responseName}
 }
@@ -235,7 +228,7 @@ func responseUsage(v strictjson.Value) event.Usage {
 
 // textDelta reports a piece of an answer. A refusal is an answer too.
 func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) && d.isOfOne() {
+	if kind := d.itemTextKind(d.at); isAnswerOrThought(kind) && d.isOfOne() {
 		b.Partial = b.AddText(kind, v.Get("delta")) != nil
 		d.response.pieces.add(v.Get("delta").Text())
 	}
@@ -243,7 +236,7 @@ func (d *decoder) textDelta(v strictjson.Value, b *event.Batch) {
 
 // textDone reports a whole text.
 func (d *decoder) textDone(v strictjson.Value, b *event.Batch) {
-	if kind := d.withheld.itemTextKind(d.at); isAnswerOrThought(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
+	if kind := d.itemTextKind(d.at); isAnswerOrThought(kind) && b.AddText(kind, v.First("text", "refusal")) != nil {
 		known := d.response.item(d.at)
 		known.texts, known.text = known.texts+1, true
 		d.markDone()
@@ -264,7 +257,7 @@ func (d *decoder) partAdded(v strictjson.Value, _ *event.Batch) {
 // markTextOfPart records the kind of a part's text.
 func (d *decoder) markTextOfPart(v strictjson.Value) {
 	if kind := partTextKind(v.Get("part")); kind != event.KindText {
-		d.withheld.mark(d.at.partKeys(), marks{kind: kind})
+		d.mark(d.at.partKeys(), marks{kind: kind})
 	}
 }
 
@@ -277,7 +270,7 @@ func (d *decoder) partDone(v strictjson.Value, b *event.Batch) {
 		known.texts--
 		return
 	}
-	switch d.withheld.itemTextKind(d.at) {
+	switch d.itemTextKind(d.at) {
 	case event.KindText:
 		if reportPart(v.Get("part"), b) {
 			known.text = true

@@ -30,10 +30,15 @@ func (d *decoder) areResults(chunk strictjson.Value) bool {
 
 // chunkResults reads a chunk with the results of calls, which belongs to no completion. The chunk or its choice names the call.
 func (d *decoder) chunkResults(id string, chunk strictjson.Value, m marks, b *event.Batch) {
-	b.Type, d.chat.chunkID = typeResults, id
-	for one := range chunk.Get("choices").Elements() {
-		d.choice(one, m, false, b)
+	b.Type = typeResults
+	if namesRole(chunk) {
+		d.results = results{choice: choice{nature: answer}}
 	}
+	b.Internal = b.Internal || d.results.withheld
+	for one := range chunk.Get("choices").Elements() {
+		d.choice(&d.results.choice, one, m, false, b)
+	}
+	d.results.withheld = b.Internal
 	if b.Internal || !d.begun || d.ended || d.chat.ended {
 		return
 	}
@@ -49,6 +54,12 @@ func (d *decoder) chunkResults(id string, chunk strictjson.Value, m marks, b *ev
 			e.SetPayload(content)
 		}
 	}
+}
+
+// results is the message of a tool that the last chunks have.
+type results struct {
+	choice
+	withheld bool
 }
 
 // chunkCalls holds the calls that a chunk begins or continues, and those of which it has the result.
@@ -72,19 +83,19 @@ func callsOf(chunk strictjson.Value) (calls chunkCalls) {
 
 // isWithheldCall reports whether one of the calls is withheld. A call of which only the result is known may have begun in an unreadable
 // frame.
-func (w *withheldSet) isWithheldCall(calls chunkCalls) bool {
-	isLost := func(key string) bool { return w.missed && !w.seen.MayContain(key) }
-	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), w.isWithheldKey) || slices.ContainsFunc(calls.answered.keys, isLost)
+func (d *decoder) isWithheldCall(calls chunkCalls) bool {
+	isLost := func(key string) bool { return d.unreadable > 0 && !d.items.seen.MayContain(key) }
+	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), d.isWithheldKey) || slices.ContainsFunc(calls.answered.keys, isLost)
 }
 
 // recordCalls records the calls of a chunk, which is withheld or not.
-func (w *withheldSet) recordCalls(calls chunkCalls, isWithheld bool) {
+func (d *decoder) recordCalls(calls chunkCalls, isWithheld bool) {
 	if isWithheld {
-		w.withholdKeys(calls.begun.keys)
-		w.withholdKeys(calls.answered.keys)
+		d.withhold(calls.begun)
+		d.withhold(calls.answered)
 		return
 	}
-	w.begin(calls.begun)
+	d.addSeen(calls.begun)
 }
 
 // toolOfOutput returns the tool of an item with a result, if its type says it. The call may be in an earlier stream, whose run waited for
@@ -112,4 +123,63 @@ func (d *decoder) answeredCalls(output strictjson.Value) (answered wire.Set[stri
 		}
 	}
 	return answered
+}
+
+// outcomeOf returns the failure that the item with a tool's result states, if any, and the failure's code. An exit code is a result, not a
+// failure.
+//
+// Source: the items in openai/types/responses/response_item.py of openai 3.54, and agents/run_internal/tool_actions.py of openai-agents
+// 0.24.
+func outcomeOf(item, output strictjson.Value, tool string) (failure event.Failure, code string) {
+	status, fault := item.Get("status"), cmp.Or(item.Get("error"), item.Get("providerData").Get("error"))
+	failure = toolFailure(output, tool)
+	if failure == event.NoFailure && (status.Is("failed") || fault.Kind() > strictjson.Null) {
+		failure = event.ToolError
+		code, _ = errorCode(fault)
+	}
+	for piece := range item.Get("output").Elements() { // of a shell
+		if piece.Get("outcome").Get("type").Is("timeout") {
+			failure = event.FailureTimeout
+		}
+	}
+	return failure, code
+}
+
+// toolFailed begins the output of a function that failed in the Agents SDK.
+const toolFailed = "An error occurred while running the tool. Please try again."
+
+// toolRejected is the output of a function that a person did not allow, unless the application sets another one.
+//
+// Source: agents/tool.py, DEFAULT_APPROVAL_REJECTION_MESSAGE, of openai-agents 0.24; packages/agents-core/src/runner/approvalRejection.ts of
+// @openai/agents 0.20.
+const toolRejected = "Tool execution was not approved."
+
+// handoffIgnored is the output of a handoff that was not the first one of its response.
+//
+// Source: agents/run_internal/turn_resolution.py of openai-agents 0.24.
+const handoffIgnored = "Multiple handoffs detected, ignoring this one."
+
+func isRejection(output strictjson.Value) bool { return outputText(output) == toolRejected }
+
+// outputText returns the text of a function's output. In the SDK for JavaScript, it may be in an object.
+func outputText(output strictjson.Value) string {
+	if output.Kind() == strictjson.Object {
+		return output.Get("text").String()
+	}
+	return output.String()
+}
+
+// toolFailure returns the failure that a function's output states in the words of the Agents SDK.
+//
+// Source: agents/tool.py, default_tool_error_function and default_tool_timeout_error_message, of
+// openai-agents 0.24.
+func toolFailure(output strictjson.Value, tool string) event.Failure {
+	said := outputText(output)
+	switch {
+	case strings.HasPrefix(said, toolFailed), isRejection(output), said == handoffIgnored:
+		return event.ToolError
+	case tool != "" && strings.HasPrefix(said, "Tool '"+tool+"' timed out after "):
+		return event.FailureTimeout
+	}
+	return event.NoFailure
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -12,19 +11,18 @@ import (
 
 // runState is the state of a run. If a stream interleaves responses or completions, each is a run.
 type runState struct {
-	run, session     string
-	begun, ended     bool
-	failed           bool          // an error ended it
-	workedInternally bool          // see worksInternally; an error or [DONE] has ended what was internal
-	responseName     string        // see event.Batch.Response
-	failure          event.Failure // with which it ended
-	code             string
-	leftAt           int // the frame at which another run became current
-	sdk              sdk
-	response         response
-	chat             chat
-	calls            calls // that the client or the Agents SDK executes
-	serverCalls      calls
+	run, session string
+	begun, ended bool
+	failed       bool          // an error ended it
+	responseName string        // see event.Batch.Response
+	failure      event.Failure // with which it ended
+	code         string
+	leftAt       int // the frame at which another run became current
+	sdk          sdk
+	response     response
+	chat         chat
+	calls        calls // that the client or the Agents SDK executes
+	serverCalls  calls
 }
 
 // maxOthers limits the open runs besides the current one. When there are more, one is forgotten, and its later frames count as another run.
@@ -33,7 +31,6 @@ const maxOthers = 15
 // resetRun saves the current run and makes an empty one current.
 func (d *decoder) resetRun() {
 	d.saveRun()
-	d.withheld.nextRun(d.continues)
 	d.runState = runState{}
 }
 
@@ -48,26 +45,15 @@ func (d *decoder) saveRun() {
 	}
 }
 
-// forgetRun forgets the oldest of the other runs: a completion that has finished, else one that is not internal.
+// forgetRun forgets the oldest of the other runs: a completion that has finished, if there is one. If the text of an open completion was no
+// answer, the rest of the completion is withheld.
 func (d *decoder) forgetRun() {
-	isInternal := func(r runState) bool { return r.chat.internal || r.response.internal }
-	oldest := oldestOf(d.others, func(r runState) bool { return r.chat.finished && !isInternal(r) }, func(r runState) bool { return !isInternal(r) })
-	r := d.others[oldest]
-	d.lostInternal = d.lostInternal || r.response.internal
-	if r.chat.id != "" && (r.chat.internal || !r.chat.finished && d.withheld.isMarked(r.chat.id)) {
-		d.withheld.completions.Add(r.chat.id)
+	oldest := max(slices.IndexFunc(d.others, func(r runState) bool { return r.chat.finished }), 0)
+	c := &d.others[oldest].chat
+	if c.id != "" && !c.finished && slices.ContainsFunc(c.choices, func(one *choice) bool { return one.nature != answer }) {
+		d.items.withheld.Add(chatID + c.id)
 	}
 	d.others = slices.Delete(d.others, oldest, oldest+1)
-}
-
-// oldestOf returns the index of the first element that matches the first of the functions that any matches, else 0.
-func oldestOf[E any](all []E, functions ...func(E) bool) int {
-	for _, matches := range functions {
-		if i := slices.IndexFunc(all, matches); i >= 0 {
-			return i
-		}
-	}
-	return 0
 }
 
 // isAnswering reports whether a model's answer is open in the run.
@@ -93,13 +79,6 @@ func (d *decoder) nameResponse() {
 	}
 }
 
-// continues reports whether a key names a choice of another completion that is open.
-func (d *decoder) continues(key string) bool {
-	return slices.ContainsFunc(d.others, func(r runState) bool {
-		return r.chat.started && !r.chat.finished && strings.HasSuffix(key, ofCompletion+r.chat.id)
-	})
-}
-
 // restoreRun makes another open run current: the latest that matches. It returns false if there is none.
 func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool {
 	for i := len(d.others) - 1; i >= 0; i-- {
@@ -107,11 +86,6 @@ func (d *decoder) restoreRun(matches func(*runState) bool, b *event.Batch) bool 
 			d.others = slices.Delete(d.others, i, i+1)
 			d.saveRun()
 			d.runState = found
-			if !d.singleRun || !d.chat.started {
-				d.withheld.nextResponse()
-				d.withheld.inResponse = d.withheld.withheld.Len() > 0
-			}
-			d.withheld.setScope(d.response.id)
 			b.Run, b.Session, b.Agent = d.run, d.session, d.speaker()
 			return true
 		}
@@ -165,17 +139,11 @@ func (d *decoder) selectChat(id string, v strictjson.Value, b *event.Batch) {
 	}
 	c := &d.chat
 	switch {
-	case id == c.id && !(c.finished && d.beginsAgain), id == "" && c.id != "" && !(c.finished && d.beginsMessage(v)):
+	case id == c.id && !(c.finished && beginsAgain(v)), id == "" && c.id != "" && !(c.finished && d.beginsMessage(v)):
 	case id != "" && id != c.id && d.restoreRun(func(r *runState) bool { return r.chat.id == id }, b):
 	case c.started && v.Get("choices").Len() > 0 && (c.finished || c.repeated || c.id != "" && d.beginsMessage(v)):
 		d.saveRun()
-		if !d.singleRun && (c.finished || d.beginsMessage(v)) { // else a client may add the chunk to the message of an earlier completion
-			d.withheld.nextRun(d.continues)
-		}
-		// A client that expects one answer may append the chunk to the completion before it. So on a stream of one run, the chunk
-		// stays internal unless that completion had a finish reason.
-		begins := (c.finishes || !d.singleRun) && id != "" && id != c.id && d.beginsAgain
-		d.runState = runState{chat: chat{reusesID: id == c.id, internal: c.internal && !begins}}
+		d.runState = runState{}
 	}
 }
 

@@ -68,11 +68,14 @@ func newAgent(v strictjson.Value) strictjson.Value {
 
 // readItemsAgent returns the agent of an item, which the item or its event names.
 func (d *decoder) readItemsAgent(item, v strictjson.Value) string {
-	own := d.name(nameOf(item.First("agent", "source_agent", "sourceAgent", "agent_name", "agentName")))
-	if d.checkNames(v, own); own != "" || d.turns.misnamed {
-		return own
+	return cmp.Or(d.name(nameOf(item.First("agent", "source_agent", "sourceAgent", "agent_name", "agentName"))), d.name(nameOf(v.First("agent", "agent_name", "agentName"))))
+}
+
+// readEventAgent reads the agent that the application names in an event of the Agents SDK or in the objects in it.
+func (d *decoder) readEventAgent(levels ...strictjson.Value) {
+	for _, v := range levels {
+		d.eventAgent = cmp.Or(d.eventAgent, d.name(nameOf(v.First("agent_name", "agentName"))))
 	}
-	return d.name(nameOf(v.First("agent", "agent_name", "agentName")))
 }
 
 // user is the author of the user's messages. No agent may have this name.
@@ -87,13 +90,9 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 		b.Type = typeAgentObject
 	}
 	name := d.name(nameOf(next))
-	b.Internal = hasInternalAgent(v)
-	d.turns.beginInternal(name, b.Internal || wire.IsFiltered(b, prefilter))
-	d.checkNames(v, name)
-	d.beginTurn(name)
 	by, isHandoff := d.handedOverBy(name)
 	from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
-	if name != d.sdk.agents.current || name == "" && b.Internal {
+	if name != d.sdk.agents.current {
 		left = d.leaveImplied(b)
 		from = b.Agent
 	}
@@ -139,7 +138,6 @@ func (d *decoder) beginSDK(b *event.Batch) {
 func (d *decoder) forgetResponse() {
 	if !d.response.open {
 		d.sdk.responses, d.sdk.answered, d.response.ended, d.response.hasItems = false, false, false, false
-		d.withheld.inResponse = false
 	}
 }
 
@@ -156,40 +154,23 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	id := d.name(callID(raw))
 	var at place
 	at.addItem(raw)
-	named := d.readItemsAgent(item, v)
-	agent := d.itemAuthor(named, id, at, b)
-	if agent == user {
-		agent, named = "", ""
-	}
-	// An application that sends responses has shown the beginning of each item that a response has. One that sends only items has shown
-	// none, so only an unreadable frame matters: it may have had the item.
-	orphan := d.withheld.missed && !d.withheld.saw(at) || d.sdk.starts && d.withheld.isUnknown(at)
-	if len(at.keys) == 0 { // it may be any item of the agent's last response
-		orphan = d.withheld.hasNumber() && d.response.mayBeOf(b.Agent)
-	}
+	d.itemAuthor(d.readItemsAgent(item, v), id, at, b)
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
-	switch {
-	case hasInternalAgent(v, item, raw), d.isOfInternalWork(agent, at): // its call may have to end
-		if b.Internal = true; agent == "" || d.isOfInternalWork(agent, at) || !item.First("target_agent", "targetAgent").Exists() { // else the call is of the agent that hands over
-			d.withheld.withholdItem(at)
-		}
-	case orphan || raw.Kind() != strictjson.String && isInternalItem(raw) || m.instructs || wire.IsFiltered(b, prefilter) || d.withheld.isWithheld(at):
-		b.Internal = true
-		d.withheld.withhold(at)
-	case agent == "" && !d.withheld.saw(at) && (d.isUnsure() || d.withheld.isDoubted(at)):
-		b.Internal = true
-		d.withheld.doubt(at)
+	isLost := isResult(raw) && d.isLost(at) // only an item with a result continues another one
+	isHidden := m.instructs || raw.Kind() != strictjson.String && isHiddenItem(raw)
+	if b.Internal = isHidden || isLost || wire.IsFiltered(b, prefilter) || d.isWithheld(at) || len(at.keys) == 0 && d.response.internal; b.Internal {
+		d.withhold(at)
+	} else {
+		d.addSeen(at)
 	}
-	target := d.name(nameOf(item.First("target_agent", "targetAgent")))
-	d.followItem(v.Get("name"), named, target, d.name(raw.Get("name")), id, at)
 	if raw.Get("type").Is("message") {
-		d.withheld.forgetCalls(at)
+		d.forgetCalls(at)
 	}
 	if raw != item || len(at.keys) > 0 || m.thinks || m.hasRole || !strings.HasSuffix(item.Get("type").String(), "_item") {
-		d.withheld.markItem(at, m) // the filter lets out only the SDK's own object, which does not mark any text
+		d.markItem(at, m) // the filter lets out only the SDK's own object, which does not mark any text
 	}
-	kind := d.withheld.itemKind(raw, at)
+	kind := d.itemKind(raw, at)
 	if b.HasThoughts = m.shows; kind == event.KindThought || m.thinks {
 		b.Type = withThoughts(typeRunItem)
 	}
@@ -197,7 +178,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	case name.Is("tool_called"):
 		d.runCall(id, raw, b)
 	case name.Is("tool_output"):
-		d.runOutput(id, agent, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
+		d.runOutput(id, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
 	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
 		if id != "" || !d.response.showedItems() {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
@@ -208,7 +189,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.sdk.handoff, d.sdk.handsOff, d.sdk.handoffBy = id, true, b.Agent
 		d.runCall(id, raw, b)
 	case name.Is("handoff_occured"), name.Is("handoff_occurred"): //nolint:misspell // as the SDK spells it
-		d.handoffOccurred(id, target, raw, b)
+		d.handoffOccurred(id, d.name(nameOf(item.First("target_agent", "targetAgent"))), raw, b)
 	case name.Is("message_output_created"):
 		if of := item.Get("type"); !d.sdk.answered && !d.isDone(at) && (of.Is("message_output_item") || of.Is("message")) {
 			d.reportMessage(raw, &itemState{text: kind != event.KindText || m.thinks}, b)
@@ -221,13 +202,10 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		}
 		d.endImplied(b, true)
 	}
-	d.endAnswered()
 }
 
-// runOutput reports the result of a call of an agent, or of an unknown one.
-func (d *decoder) runOutput(id, agent string, output, raw strictjson.Value, b *event.Batch) {
-	isText := d.isWhole(output.Text())
-	b.PublicForm = b.PublicForm || d.isCopy(id, output, isText)
+// runOutput reports the result of a call.
+func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {
 	if d.endImplied(b, false) {
 		d.sdk.agents.activate(b.Agent) // it goes on
 	}
@@ -236,12 +214,6 @@ func (d *decoder) runOutput(id, agent string, output, raw strictjson.Value, b *e
 	}
 	d.sdk.agents.callEnded(id)
 	hasFailed := slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Error != event.NoFailure })
-	result := callResult{text: outputText(output), isText: isText, isFailure: hasFailed && !isRejection(output)}
-	d.endTurnsIn(id, result)
-	d.turns.setResult(agent, result.text)
-	if result.text == handoffIgnored {
-		d.turns.ignoreHandoff(id)
-	}
 	switch {
 	case b.Type != typeRunItem:
 	case isRejection(output):

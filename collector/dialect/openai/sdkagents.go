@@ -153,7 +153,7 @@ func (d *decoder) speaker() (name string) {
 
 // nextAuthor returns the agent of a response that begins: the only one that can, else the one that the application names.
 func (d *decoder) nextAuthor() string {
-	if name := d.speaker(); name != "" || d.turns.misnamed || !d.sdk.agents.known.Contains(d.eventAgent) {
+	if name := d.speaker(); name != "" || !d.sdk.agents.known.Contains(d.eventAgent) {
 		return name
 	}
 	return d.eventAgent
@@ -246,9 +246,9 @@ func (d *decoder) control(name string, b *event.Batch) {
 	a.current, b.Agent = name, name
 }
 
-// itemAuthor reports and returns the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about,
+// itemAuthor reports the agent of an item. name is "" if the item does not say it. Then the call decides that the item is about,
 // if any. An agent with a call will send another response.
-func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string {
+func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) {
 	a, r, wereBeside := &d.sdk.agents, &d.sdk.last, d.sdk.agents.beside
 	i := d.calls.indexOf(call)
 	isOfLast := r.number != 0 && r.author == "" && r.containsItem(at)
@@ -284,7 +284,6 @@ func (d *decoder) itemAuthor(name, call string, at place, b *event.Batch) string
 	} else if isOfLast && r.final {
 		a.finish(name)
 	}
-	return name
 }
 
 // nameCaller records the agent of the open calls of a response; number is response.number.

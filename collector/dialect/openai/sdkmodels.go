@@ -19,47 +19,49 @@ var modelEvents = []string{pieceOfModel, textOfModel, startOfModel, endOfModel}
 
 const pieceOfModel, textOfModel, startOfModel, endOfModel = "model", "output_text_delta", "response_started", "response_done"
 
-// modelEvent reads an event about a model's answer from the SDK for JavaScript. An event that wraps no event of a response does not
-// reliably name its item. So it is withheld if anything was withheld before.
+// modelEvent reads an event about a model's answer from the SDK for JavaScript.
 func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
-	b.Type = typeModel
 	data := f.JSON.Get("data")
 	inner := data.Get("event")
-	if isType(data, pieceOfModel) && isOfResponse(inner) {
+	var at place
+	at.addID(data.First("itemId", "item_id"))
+	b.Type = typeRaw
+	switch {
+	case isType(data, pieceOfModel) && isOfResponse(inner):
 		d.sdk.on, d.sdk.wrapped, d.sdk.responses = true, true, true
-		b.Type = typeOrphan
-		if d.responseEvent(f, inner, b); b.Type != typeOrphan {
+		if d.responseEvent(f, inner, b); b.Type != typeRaw {
 			b.Type = wrapped(typeModel, b.Type)
 		}
 		d.sdk.on, d.sdk.wrapped = true, true // it may have begun a run
-		return
+	case !slices.Contains(modelEvents, string(typeOf(data))):
+		b.UnknownKind = dialect.UnknownKind([]byte(typeModel + "." + data.Get("type").String()))
+		d.checkUnknown(at, b)
+	default:
+		b.Type = typeModel
+		b.Internal = marksOf(f.JSON, data, inner, data.Get("providerData")).instructs || wire.IsFiltered(b, prefilter)
+		d.beginSDK(b)
+		d.readEventAgent(f.JSON, data)
+		d.checkModel(data, at, d.modelAnswer(data, b), b)
 	}
-	var at place
-	at.addID(data.First("itemId", "item_id"))
-	if !slices.Contains(modelEvents, string(typeOf(data))) {
-		if namesMessage(f.JSON) {
-			d.withheld.withholdUnseen(at)
-		}
-		b.Type, b.UnknownKind = typeOrphan, dialect.UnknownKind([]byte(typeModel+"."+data.Get("type").String()))
-		return
-	}
-	d.beginSDK(b)
-	d.readEventAgent(f.JSON, data)
+}
+
+// checkModel withholds an event about a model's answer that is withheld, or that belongs to a withheld item or response. isOfCurrent says that
+// it is of the current response. If not, it may be of any that is open.
+func (d *decoder) checkModel(data strictjson.Value, at place, isOfCurrent bool, b *event.Batch) {
+	isText, isUnnamed := isType(data, textOfModel), len(at.keys) == 0
+	withholds := func(r *response) bool { return r.internal || r.withholds && isText && isUnnamed }
+	b.Internal = b.Internal || withholds(&d.response) || !isOfCurrent && d.anyOpen(withholds)
 	switch {
-	case hasInternalAgent(f.JSON, data):
-		b.Internal = true
-		d.withheld.withholdItem(at)
-	case marksOf(f.JSON, data, inner, data.Get("providerData")).instructs, wire.IsFiltered(b, prefilter), d.withheld.isWithheld(at):
-		b.Internal = true
-		d.withheld.withhold(at)
-	case d.withheld.missed, d.withheld.inResponse, len(d.sdk.others) > 0 && d.withheld.withheld.Len() > 0:
-		b.Type = typeOrphan
-	}
-	unsure := d.modelAnswer(data, b)
-	if b.Internal && (isType(data, startOfModel) || isType(data, pieceOfModel)) {
+	case isType(data, endOfModel):
+		d.checkOutput(marksOf(), data.Get("response"), b)
+		b.Type = typeModel
+	case isText:
+		if b.Internal = b.Internal || d.isWithheld(at) || !isUnnamed && d.isLost(at); b.Internal {
+			d.withholdPart(at)
+		}
+	case b.Internal:
 		d.withholdResponse(cmp.Or(d.name(data.Get("providerData").Get("response").Get("id")), d.response.id))
 	}
-	b.Internal = b.Internal || d.isOfInternalWork("", at) || unsure && !d.isOrdinary
 }
 
 // isOfResponse reports whether an event of a model's API is one of the Responses API.
@@ -68,39 +70,30 @@ func isOfResponse(v strictjson.Value) bool {
 }
 
 // modelAnswer reads the beginning, a piece or the end of a model's answer. Models that the SDK does not call by the Responses API show only
-// these: the SDK's items show the texts and calls. The AI SDK's models do not name the answer at its beginning. It returns whether the answer may
-// be of an internal agent.
+// these: the SDK's items show the texts and calls. The AI SDK's models do not name the answer at its beginning. It reports whether the event is
+// of the current response.
 //
 // Source: packages/agents-openai/src/openaiChatCompletionsStreaming.ts of @openai/agents 0.20, and packages/agents-extensions/src/ai-sdk of
 // @openai/agents-extensions 0.18.
-func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (unsure bool) {
+func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (selected bool) {
 	source, piece, answer := data.Get("providerData"), data.Get("event"), data.Get("response")
-	if isType(data, startOfModel) || isType(data, endOfModel) {
-		d.turns.seeHandoffs()
-	}
 	if isType(data, startOfModel) {
-		d.turns.setAnswers(false)
 		d.forgetResponse()
 		if isOfResponse(source) {
 			source = source.Get("response")
 		}
 		d.startOutline(source, b)
-		return d.turns.mayBeInternal()
+		return true
 	}
 	id := d.name(cmp.Or(piece.Get("id"), source.Get("id"), answer.Get("id")))
-	selected, r := d.selectOutline(id), &d.response
-	d.isNamed = selected
-	unsure = d.isUnsure()
+	selected = d.selectOutline(id)
+	r := &d.response
 	if d.setAuthor(b); !selected && len(d.sdk.others) > 0 {
 		b.Agent = ""
 	}
-	if id == "" || isFake(id) { // the answer's end may be missing
-		unsure = unsure || d.turns.mayBeInternal()
-	}
 	switch {
 	case isType(data, textOfModel):
-		d.turns.setAnswers(true)
-		if !d.sdk.responses && (selected || !d.hasOutlines()) && !b.Internal && b.Type != typeOrphan {
+		if !d.sdk.responses && (selected || !d.hasOutlines()) {
 			b.Partial = b.AddText(event.KindText, data.Get("delta")) != nil
 		}
 	case !selected:
@@ -109,7 +102,7 @@ func (d *decoder) modelAnswer(data strictjson.Value, b *event.Batch) (unsure boo
 	case isFake(id) || r.id == "" || r.id == id:
 		d.endOutline(answer, b)
 	}
-	return unsure
+	return selected
 }
 
 // reasonOf returns why a chunk of a completion, or a part of the AI SDK, finishes an answer.
@@ -153,7 +146,6 @@ func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	r := &d.response
 	for item := range answer.Get("output").Elements() {
 		r.hasCalls = r.hasCalls || isClientCall(item)
-		d.followCall(item)
 		var at place
 		at.addItem(item)
 		r.addItem(at) // its items may name its agent
@@ -162,9 +154,6 @@ func (d *decoder) endOutline(answer strictjson.Value, b *event.Batch) {
 	e.Model, e.FinishReason, e.Usage = r.model, r.reason, outlineUsage(answer.Get("usage"))
 	e.Error, e.Code = wire.FinishFailure(r.reason)
 	r.open, r.ended = false, true
-	d.turns.showEnds = true
-	d.turns.setAnswers(!r.hasCalls)
-	d.handOver()
 	d.endTurn(answer.Get("output"), e.Error, e.Code, b)
 }
 

@@ -179,9 +179,6 @@ func TestParallelItems(t *testing.T) {
 		{createdOf(fake), system(fake), createdOf(fake), secret(2, fake)},
 		{createdOf(fake), system(fake), createdOf(fake), messageOf(1, "added", fake), deltaOf(2, fake), secret(2, fake)},
 		{createdOf(fake), createdOf(fake), messageOf(1, "added", fake), system(fake), secret(2, fake), secret(2, fake)},
-		{createdOf(fake), thought, createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
-		{createdOf(fake), strings.Replace(system(fake), "system", "tool", 1), createdOf(fake), secret(2, fake)},
-		{createdOf(fake), strings.Replace(system(fake), "system", "user", 1), createdOf(fake), messageOf(1, "added", fake), secret(2, fake)},
 		{createdOf("r"), system(fake), createdOf("r"), messageOf(1, "added", fake), secret(2, fake)},
 		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), secret(2, "j")},
 		{createdOf("r"), createdOf("s"), messageOf(1, "added", "i"), system("j"), bare},
@@ -191,6 +188,10 @@ func TestParallelItems(t *testing.T) {
 		for _, second := range []string{"a", "b"} {
 			checkStaysIn(t, []filter.Settings{public, withoutThoughts, client}, append([]string{begins("a"), begins(second)}, sent...)...)
 		}
+	}
+	checkStaysIn(t, []filter.Settings{public, withoutThoughts}, begins("a"), begins("b"), createdOf(fake), thought, createdOf(fake), messageOf(1, "added", fake), secret(2, fake))
+	for _, role := range []string{"tool", "user"} {
+		checkStaysIn(t, []filter.Settings{public}, begins("a"), begins("b"), createdOf(fake), strings.Replace(system(fake), "system", role, 1), createdOf(fake), messageOf(1, "added", fake), secret(2, fake))
 	}
 	call := raw(2, "output_item.added", `"output_index":0,"item":{"type":"function_call","id":"c","call_id":"c","name":"w","arguments":""}`)
 	for _, sent := range [][]string{
@@ -202,4 +203,23 @@ func TestParallelItems(t *testing.T) {
 			t.Errorf("the answer does not leave of %s\nbut this: %s", strings.Join(sent, "\n"), out)
 		}
 	}
+}
+
+// TestWholeTextsOnce shows the text of an item more than once. It is reported once.
+func TestWholeTextsOnce(t *testing.T) {
+	text := raw(5, "output_text.done", `"output_index":0,"item_id":"i","content_index":0,"text":"i"`)
+	for _, sent := range [][]string{{text}, {messageOf(5, "done", "i")}, {wholePartOf("i", "i")}, {text, messageOf(6, "done", "i")}} {
+		sent = append(append([]string{begins("a"), deltaOf(4, "i")}, sent...), messageItem("a", "i"))
+		if facts := whoDid(sent...); strings.Count(facts, `a: text "i"`) != 2 {
+			t.Errorf("of %s\nthe facts are: %s", strings.Join(sent, "\n"), facts)
+		}
+	}
+	const fake = "__fake_id__"
+	if facts := whoDid(begins("a"), pieceOf(4, fake), messageOf(5, "done", fake), messageItem("a", fake), pieceOf(4, "x"), messageItem("a", fake)); strings.Count(facts, `a: text "`+fake+`"`) != 3 {
+		t.Errorf("without IDs the facts are: %s", facts)
+	}
+}
+
+func wholePartOf(id, text string) string {
+	return strings.Replace(wholePart(5, text), "__fake_id__", id, 1)
 }

@@ -19,8 +19,7 @@ type lastAnswer struct {
 // otherAnswer is an open response of a run of the Agents SDK besides the current one.
 type otherAnswer struct {
 	response
-	name    string // see event.Batch.Response
-	numbers numbers
+	name string // see event.Batch.Response
 }
 
 // selectAnswer makes the response current that an event names, or that has the event's item. The first event of an item names no
@@ -144,14 +143,6 @@ func (p *pieces) begin(whole []byte) bool {
 	return same == *p
 }
 
-// equal reports whether the pieces are a whole text, which is not empty.
-func (p *pieces) equal(text []byte) bool { return p.length == len(text) && p.begin(text) }
-
-// isWhole reports whether a text is the whole text of an open response.
-func (d *decoder) isWhole(text []byte) bool {
-	return d.anyOpen(func(r *response) bool { return r.pieces.equal(text) })
-}
-
 // isOfOne reports whether it is known which response the current piece belongs to. Other pieces are not reported, because they would mix
 // several texts. The whole text follows.
 func (d *decoder) isOfOne() bool { return !d.response.shared || isID(d.at.name()) }
@@ -167,22 +158,15 @@ func (d *decoder) selectOnly() bool {
 
 // forgetOver forgets responses whose ends are missing:
 //   - those without an ID, if their agent asks its model again or works no more, because they would count as parallel to the next one;
-//   - those that may be of an internal agent that works no more, even with an ID, because they would withhold the next one;
 //   - the shared response, once all others have ended.
-//
-// Once no internal agent is at work, no response is unsure.
 func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
 		isOver := !slices.Contains(a.active, o.author)
-		isCut := isOver && o.unsure && d.turns.find(o.author, atWork) < 0
-		return !o.shared && o.author != "" && !a.twice.Contains(o.author) && (isCut || o.id == "" && (isOver || o.author == speaker))
+		return !o.shared && o.id == "" && o.author != "" && !a.twice.Contains(o.author) && (isOver || o.author == speaker)
 	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil
-	}
-	for i := range d.sdk.others {
-		d.sdk.others[i].unsure = d.sdk.others[i].unsure && d.turns.mayBeInternal()
 	}
 }
 
@@ -222,7 +206,7 @@ func (d *decoder) anyOpen(matches func(*response) bool) bool {
 
 // shareAnswer makes the response current that stands for the open ones. It has an author only as long as they all have the same.
 func (d *decoder) shareAnswer(open []*response) {
-	author, internal := "", slices.ContainsFunc(open, func(r *response) bool { return r.internal })
+	author := ""
 	if len(open) > 0 {
 		author = open[0].author
 	}
@@ -232,9 +216,7 @@ func (d *decoder) shareAnswer(open []*response) {
 	if !d.response.shared && !d.restoreAnswer(func(r *response) bool { return r.shared }) {
 		d.saveAnswer()
 		d.response, d.responseName = response{open: true, shared: true, author: author}, sharedName
-		d.withheld.nextResponse()
 	}
-	d.response.internal = d.response.internal || internal
 	if d.response.author != author {
 		d.response.author = ""
 	}
@@ -253,8 +235,6 @@ func (d *decoder) restoreAnswer(matches func(*response) bool) bool {
 		d.sdk.others = slices.Delete(d.sdk.others, i, i+1)
 		d.saveAnswer()
 		d.response, d.responseName = found.response, found.name
-		d.withheld.returnTo(found.numbers)
-		d.withheld.setScope(d.response.id)
 		return true
 	}
 	return false
@@ -265,13 +245,10 @@ func (d *decoder) saveAnswer() {
 	if !d.response.open || d.response.implied {
 		return
 	}
-	left := d.withheld.leaveNumbers()
 	if len(d.sdk.others) == maxOthers {
-		oldest := oldestOf(d.sdk.others, func(o otherAnswer) bool { return !o.internal && !o.unsure })
-		d.lostInternal = d.lostInternal || d.sdk.others[oldest].internal || d.sdk.others[oldest].unsure
-		d.sdk.others = slices.Delete(d.sdk.others, oldest, oldest+1)
+		d.sdk.others = slices.Delete(d.sdk.others, 0, 1)
 	}
-	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName, left})
+	d.sdk.others = append(d.sdk.others, otherAnswer{d.response, d.responseName})
 }
 
 // endImplied ends the current response if the application shows only parts of it, and reports whether it did. The Agents SDK's item of a
@@ -294,7 +271,7 @@ func (d *decoder) isCut() bool {
 	r := &d.response
 	isKnown := d.sdk.on && r.open && !r.implied && !r.outlined && !r.shared && len(d.sdk.others) == 0 && r.author != "" && r.author == d.sdk.agents.current
 	hasWhole := r.besides || r.hasItems
-	for _, one := range r.items {
+	for _, one := range r.states {
 		hasWhole = hasWhole || one.texts > 0 || one.text || one.whole
 	}
 	return isKnown && !hasWhole
@@ -307,7 +284,6 @@ func (d *decoder) leaveImplied(b *event.Batch) bool {
 	if b.Agent = cmp.Or(author, b.Agent); !d.endImplied(b, false) {
 		return false
 	}
-	d.withheld.nextResponse()
 	d.sdk.left, d.sdk.leftBy = keys, author
 	return true
 }
