@@ -36,3 +36,18 @@ func TestContinuationsWithoutID(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsAfterWithheld checks that a step or a thought leaves whose name, or owner, is that of a withheld one that has ended.
+func TestStepsAfterWithheld(t *testing.T) {
+	for _, what := range []string{"a step", "a thinking message", "thinking"} {
+		frames := startCases[what]
+		sent := append([]string{evasions["kind"](frames[0])}, append(slices.Clone(frames[1:]), frames...)...)
+		if got := filterFrames(t, allSettings[0], sent...); !allWithheld(got[:len(frames)]) || !slices.Equal(got[len(frames):], frames) {
+			t.Errorf("%s: got %q", what, got)
+		}
+		again := append(slices.Clone(frames), append([]string{evasions["kind"](frames[0])}, frames[1:]...)...)
+		if got := filterFrames(t, allSettings[0], again...); !slices.Equal(got[:len(frames)], frames) || !allWithheld(got[len(frames):]) {
+			t.Errorf("%s, before a withheld one: got %q", what, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -87,7 +88,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	b.Type = k.name
-	b.Internal = isMarkedInternal(v) || encodesInternal(k, v)
+	b.Internal = lenient.CheckNames(b, prefilter) == event.NamesInternal || isMarkedInternal(v) || encodesInternal(k, v)
 	d.filtered = wire.IsFiltered(b, prefilter) || b.Internal
 	d.decodeKind(k, v, b)
 }

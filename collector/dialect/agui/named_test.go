@@ -56,7 +56,8 @@ func TestChunkTargets(t *testing.T) {
 		"none after a text":          {[]string{first("c", "null"), text, next("null")}, ""},
 		"none after a state":         {[]string{first("c", "null"), ev("STATE_SNAPSHOT", `"snapshot":{}`), next("null")}, ""},
 		"none after a list":          {[]string{first("d", `"s"`), ev("MESSAGES_SNAPSHOT", `"messages":[]`), next(`"s"`)}, ""},
-		"none after an unknown type": {[]string{first("c", "null"), ev("OTHER"), next("null")}, ""},
+		"after an unknown type":      {[]string{first("c", "null"), ev("OTHER"), next("null")}, "c"},
+		"none after an internal one": {[]string{first("c", "null"), ev("internal:OTHER", `"messageId":"m"`), next("null")}, ""},
 	} {
 		d := Dialect{}.New(&event.Stream{})
 		var got string

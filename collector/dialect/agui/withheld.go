@@ -180,30 +180,34 @@ func (d *decoder) note(k *kind, this key, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// idMembers lists the members with the IDs of what a frame is part of.
-var idMembers = []struct {
-	names  []string
-	entity entity
-}{{messageIDs, entityMessage}, {callIDs, entityCall}}
-
-// missStart handles a withheld frame that may begin any entity. If it calls itself internal, it withholds the entities that the frame names,
-// unless their beginning was seen.
+// missStart handles a withheld frame that may begin any entity: an unreadable one, or one of an unknown type that calls itself internal.
 func (d *decoder) missStart(f dialect.Frame, b *event.Batch) {
-	isInternal := d.isFrameInternal(f.JSON, b)
-	d.missedStart = d.missedStart || isInternal || b.Rejected != "" && f.MayContainObject()
-	clear(d.chunkTargets)
-	d.messages.closeChunked("", true)
-	if !isInternal {
-		return
+	isUnreadable := b.Rejected != ""
+	d.missedStart = d.missedStart || isUnreadable && f.MayContainObject()
+	if namesAny := d.isFrameInternal(f.JSON, b) && d.withholdNamed(f.JSON); namesAny || isUnreadable {
+		clear(d.chunkTargets)
+		d.messages.closeChunked("", true)
 	}
-	for name, value := range f.JSON.Members() {
-		for _, one := range idMembers {
-			this := key{entity: one.entity, id: d.name(value)}
-			if lenient.MatchesAny(name.Text(), one.names) && this.id != "" && !d.seen.Contains(this) {
-				d.withhold(this)
-			}
+}
+
+// withholdNamed withholds what an internal frame of an unknown type names, unless its beginning left. It reports whether the frame names
+// anything.
+func (d *decoder) withholdNamed(v strictjson.Value) (namesAny bool) {
+	for name, value := range v.Members() {
+		this := key{id: d.name(value)}
+		switch text := name.Text(); {
+		case lenient.MatchesAny(text, messageIDs):
+			this.entity = entityMessage
+		case lenient.MatchesAny(text, callIDs):
+			this.entity = entityCall
+		default:
+			continue
+		}
+		if namesAny = true; this.id != "" && !d.seen.Contains(this) {
+			d.withhold(this)
 		}
 	}
+	return namesAny
 }
 
 // isFrameInternal reports whether a frame of an unknown type calls itself internal.

@@ -94,6 +94,9 @@ var startCases = map[string][]string{
 func TestContinuationsAreWithheld(t *testing.T) {
 	for what, frames := range startCases {
 		for how, evade := range evasions {
+			if how == "type, longer" && slices.Contains([]string{"reasoning", "thinking", "a thinking message", "a subagent", "a step"}, what) {
+				continue // a type that the protocol lacks begins only what has the ID of a message or call
+			}
 			sent := append([]string{evade(frames[0])}, frames[1:]...)
 			for _, s := range allSettings {
 				if got := filterFrames(t, s, sent...); !allWithheld(got) {
@@ -301,7 +304,7 @@ func TestChunksAfterUnreadable(t *testing.T) {
 		"a state":                        {[]string{unreadable, `{"type":"STATE_DELTA","delta":[]}`}, true},
 		"an unknown type":                {[]string{`{"type":"X"}`, chunk}, true},
 		"an unknown type of the message": {[]string{`{"type":"X","message_ID":"m"}`, chunk}, true},
-		"an internal type":               {[]string{`{"type":"internal:x"}`, chunk}, false},
+		"an internal type":               {[]string{`{"type":"internal:x"}`, chunk}, true},
 		"of the message":                 {[]string{`{"type":"internal:x","message_ID":"m"}`, role}, false},
 		"of a started message":           {[]string{chunk, `{"type":"internal:x","messageId":"m"}`, chunk}, true},
 		"a number":                       {[]string{`7`, chunk}, true},

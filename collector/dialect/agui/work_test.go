@@ -117,7 +117,7 @@ func TestQuestions(t *testing.T) {
 			[]string{ended + `input_requested call="i" clarification; input_requested call="j" clarification; input_requested call="k" clarification; run_ended awaits_outcome`}},
 		{"in a framework's event", []string{start, asked, asked, finish}, []string{startFacts, "on_interrupt" + runFields + "; other", "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended awaits_outcome`}},
 		{"in an internal event", []string{start, ev("CUSTOM", `"name":"on_interrupt"`, `"value":"Go on?"`, `"kind":"internal"`), finish},
-			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification; run_ended awaits_outcome`}},
+			[]string{startFacts, "on_interrupt" + runFields + " internal; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification; run_ended awaits_outcome`}},
 		{"in both", []string{asked, interrupt(`{"id":"i","reason":"x"}`)}, []string{"on_interrupt; other", ended + `input_requested call="i" clarification; run_ended awaits_outcome`}},
 		{"not repeated in the next run", []string{start, asked, finish, start, finish},
 			[]string{startFacts, "on_interrupt" + runFields + "; other", "RUN_FINISHED" + runFields + `; input_requested call="on_interrupt" clarification prompt="Go on?"; run_ended awaits_outcome`, startFacts, finishFacts}},

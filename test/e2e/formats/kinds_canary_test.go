@@ -225,8 +225,6 @@ var unpublic = map[string][]string{
 // These frames are chunks that do not name their message, and results of calls from another stream. Their beginning may
 // have been in an unreadable frame.
 var inDoubt = map[string]int{
-	"client made-interrupt.sse": 1, "public made-interrupt.sse": 1, "client made-resumed.sse": 1, "public made-resumed.sse": 1,
-	"client made-subagents.sse": 3, "public made-subagents.sse": 2,
 	"client pydantic-denied.sse": 1, "public pydantic-denied.sse": 1, "client vercel-approved.sse": 1, "public vercel-approved.sse": 1,
 	"client vercel-denied.sse": 1, "public vercel-denied.sse": 1, "client vercel7-approved.sse": 1, "public vercel7-approved.sse": 1,
 	"client workflow-approved.sse": 1, "public workflow-approved.sse": 1,
