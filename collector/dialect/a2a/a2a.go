@@ -1,7 +1,7 @@
 // Package a2a decodes the streams of agents that speak the Agent2Agent protocol
 // (github.com/a2aproject/A2A), versions 0.3 and 1.0, over JSON-RPC and HTTP+JSON, including the
 // metadata that agents of Google's ADK add. It also has the rules for what may pass the filter to
-// readers (Dialect.Table), and marks frames internal that repeat or continue something withheld.
+// readers (Dialect.Table), and marks frames internal that continue an internal one by its IDs.
 package a2a
 
 import (

@@ -26,11 +26,11 @@ type decoder struct {
 	resumed   bool             // the stream may begin in the middle of a task
 	isNew     bool             // the request started the stream's task
 
-	thoughtEnds    wire.Set[itemKey]    // artifacts whose last snapshot ends in a thought, until their next piece
-	thoughtBeside  bool                 // the current frame's envelope is marked as a thought
-	relayed        wire.RelayedThoughts // of the current frame
-	remote         wire.RemoteAnswer    // of the current frame
-	remoteErrors   wire.ErrorTexts
+	thoughtEnds    wire.Set[itemKey]               // artifacts whose last snapshot ends in a thought, until their next piece
+	thoughtBeside  bool                            // the current frame's envelope is marked as a thought
+	relayed        wire.RelayedThoughts            // of the current frame
+	remote         wire.RemoteAnswer               // of the current frame
+	remoteErrors   wire.Set[uint64]                // hashes of the texts of remote agents' errors
 	hasRemoteError bool                            // the current frame repeats the text of a remote agent's error
 	textKinds      map[strictjson.Value]event.Kind // of the current frame
 	contents       []content                       // scratch of readContents

@@ -1,10 +1,13 @@
 package a2a
 
 import (
+	"bytes"
+	"hash/maphash"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // waitingCalls returns the calls that have no response yet. If by is not nil, it returns only those of one agent. It leaves out calls
@@ -63,6 +66,24 @@ func (d *decoder) failure(t *task, r *response, m adkMetadata, parts parts, b *e
 // server repeats the error as the task's answer.
 func (d *decoder) repeatsRemoteError(parts parts) bool {
 	return d.hasRemoteError && d.remote.Failure == event.NoFailure && all(partOther, parts)
+}
+
+// addRemoteError remembers the texts of a remote agent's error, each and all as one. Servers repeat them as the task's answer, without a sign
+// of the error.
+func (d *decoder) addRemoteError(parts strictjson.Value) {
+	var all maphash.Hash
+	all.SetSeed(seed)
+	for part := range parts.Elements() {
+		text := part.Get("text").Text()
+		d.remoteErrors.Add(wordsHash(text))
+		hashText(&all, text)
+	}
+	d.remoteErrors.Add(all.Sum64())
+}
+
+// isRemoteError reports whether a text is that of a remote agent's error.
+func (d *decoder) isRemoteError(text []byte) bool {
+	return d.remoteErrors.Len() > 0 && len(bytes.TrimSpace(text)) > 0 && d.remoteErrors.Contains(wordsHash(text))
 }
 
 // isOfWorkflow reports whether an event is an error of a workflow or of one of its steps. The author of such an event is the

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -33,7 +34,11 @@ type items struct {
 	unread   bool              // a frame was unreadable, so it may have begun any item
 }
 
+// withhold remembers an item, except for a message without an ID.
 func (s *items) withhold(key itemKey, whole bool) {
+	if key == (itemKey{}) {
+		return
+	}
 	if _, known := s.withheld[key]; !known && len(s.withheld) >= wire.MaxSet {
 		s.isFull = true
 		return
@@ -90,15 +95,23 @@ func marksAll(f dialect.Frame, u update, contents []content) bool {
 // isMarked reports whether a message or an artifact is marked as internal.
 func (c *content) isMarked() bool { return lenient.HasInternalDiscriminator(&table, c.object()) }
 
-// calls yields the calls in a message or an artifact, and whether they begin there.
+// calls yields the calls that a message or an artifact names, and whether they begin there. A request to confirm a call names that call too.
 func (c *content) calls() iter.Seq2[itemKey, bool] {
 	return func(yield func(itemKey, bool) bool) {
 		for v := range c.parts.list.Elements() {
 			p := readData(v, v.Get("data"), v.Get("metadata"))
-			id := dialect.Name(p.data.Get("id").String())
+			ids := []strictjson.Value{p.data.Get("id")}
 			begins := p.kind == partCall || p.kind == partCode
-			if id != "" && (begins || p.kind == partResponse || p.kind == partCodeResult) && !yield(itemKey{kind: itemCall, id: id}, begins) {
-				return
+			switch args := p.data.Get("args"); {
+			case p.kind == partCall && wire.PausesCall(p.data.Get("name").String()):
+				ids = append(ids, args.First("originalFunctionCall", "original_function_call").Get("id"), args.First("functionCallId", "function_call_id"))
+			case !begins && p.kind != partResponse && p.kind != partCodeResult:
+				continue
+			}
+			for i, id := range ids {
+				if name := dialect.Name(id.String()); name != "" && !yield(itemKey{kind: itemCall, id: name}, begins && i == 0) {
+					return
+				}
 			}
 		}
 	}
@@ -160,4 +173,28 @@ func (s *items) haveContinued(u update, contents []content) bool {
 		}
 	}
 	return false
+}
+
+// stops reports whether an update states that its task has ended or waits. A reader that missed that would wait for more.
+func (u update) stops() bool {
+	s := states[u.body.Get("status").Get("state").String()]
+	return (s.isFinal() || s.isWaiting()) && !u.misplaced
+}
+
+var (
+	// stateMembers are the members of an update that state what its task does, and stateEnvelopes the objects in which they are.
+	stateMembers   = []string{"jsonrpc", "id", "kind", "taskId", "contextId", "final", "state", "timestamp"}
+	stateEnvelopes = []string{"result", "task", "statusUpdate", "status"}
+)
+
+// cutToState withholds all of an update except the state of its task.
+func cutToState(v strictjson.Value, b *event.Batch) {
+	for name, value := range v.Members() {
+		switch text := string(name.Text()); {
+		case slices.Contains(stateEnvelopes, text) && value.Kind() == strictjson.Object:
+			cutToState(value, b)
+		case !slices.Contains(stateMembers, text) || !isScalar(value):
+			b.Cut(value)
+		}
+	}
 }

@@ -75,6 +75,9 @@ func TestInternalItems(t *testing.T) {
 	}
 	begun, piece, again := artifactOf(hi, ""), artifactOf(canary, more), artifactOf(canary, "")
 	called := stateOf("working", "m", callOf("c", ""), markedEvent)
+	asks := func(name, args string) string {
+		return strings.Replace(callPart("function_call", "q", `"args":{`+args+`}`, ""), `"pay"`, `"`+name+`"`, 1)
+	}
 	code := func(kind, id string) string { return callPart(kind, id, `"output":"CANARY"`, "") }
 	for name, c := range map[string]struct {
 		sent   [][3]string
@@ -99,6 +102,7 @@ func TestInternalItems(t *testing.T) {
 		"null as ID":                             {[][3]string{numbered("null", hiddenText), numbered("null", canary)}, false},
 		"a message again":                        {[][3]string{stateOf("working", "m", hiddenText, ""), stateOf("working", "m", canary, "")}, false},
 		"a message in a history":                 {[][3]string{stateOf("working", "m", hiddenText, ""), inHistory("m", canary)}, false},
+		"a message without an ID":                {[][3]string{replaced(stateOf("working", "m", hiddenText, ""), `"messageId":"m",`, ""), replaced(stateOf("working", "m", canary, ""), `"messageId":"m",`, "")}, true},
 		"another message":                        {[][3]string{stateOf("working", "m", canary, internalMark), stateOf("working", "n", canary, "")}, true},
 		"an artifact with a message's ID":        {[][3]string{stateOf("working", "a", hiddenText, ""), again}, true},
 		"an artifact with a message's text":      {[][3]string{stateOf("working", "m", canary, markedEvent), again}, true},
@@ -123,6 +127,10 @@ func TestInternalItems(t *testing.T) {
 		"a call that had begun":                  {[][3]string{stateOf("working", "k", callOf("c", ""), ""), called, stateOf("working", "n", responseTo("c"), "")}, true},
 		"a call of an internal response":         {[][3]string{stateOf("working", "m", responseTo("c"), markedEvent), stateOf("working", "n", callOf("c", ""), "")}, true},
 		"the result of code":                     {[][3]string{stateOf("working", "m", code("executable_code", "k"), markedEvent), stateOf("working", "n", code("code_execution_result", "k"), "")}, false},
+		"a request to confirm a call":            {[][3]string{called, stateOf("working", "n", asks("adk_request_confirmation", `"originalFunctionCall":{"id":"c"}`), "")}, false},
+		"a request for a call's credential":      {[][3]string{called, stateOf("working", "n", asks("adk_request_credential", `"functionCallId":"c"`), "")}, false},
+		"the answer to such a request":           {[][3]string{called, stateOf("working", "n", asks("adk_request_credential", `"functionCallId":"c"`), ""), stateOf("working", "o", responseTo("q"), "")}, false},
+		"a tool with such an argument":           {[][3]string{called, stateOf("working", "n", asks("look", `"functionCallId":"c"`), "")}, true},
 		"a text in the branch of a call":         {[][3]string{called, stateOf("working", "n", canary, `,"metadata":{"adk_author":"b","adk_branch":"pay@c"}`)}, true},
 		"a piece after an unreadable frame":      {[][3]string{{"x", "x", unreadable}, piece}, false},
 		"the start after such a piece":           {[][3]string{{"x", "x", unreadable}, piece, again}, false},

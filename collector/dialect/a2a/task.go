@@ -343,6 +343,14 @@ func hashTexts(h *maphash.Hash, parts parts) {
 	}
 }
 
+// wordsHash returns the hash of a text as hashText adds it.
+func wordsHash(text []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	hashText(&h, text)
+	return h.Sum64()
+}
+
 // hashText adds a text to a hash, without white space: some agents trim the text that they repeat.
 func hashText(h *maphash.Hash, text []byte) {
 	for word := range bytes.FieldsSeq(text) {

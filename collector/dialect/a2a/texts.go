@@ -134,9 +134,12 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, contents []con
 	d.textKinds, d.hasRemoteError = nil, false
 	beside := marksOf(frame, frame.Get("result"))
 	besideBody := beside.or(marksOf(u.body))
-	for _, c := range contents {
-		if d.remote.IsError {
-			d.remoteErrors.AddParts(c.parts.list)
+	for _, parts := range d.remote.Errors {
+		d.addRemoteError(parts)
+	}
+	if d.remote.IsError {
+		for _, c := range contents {
+			d.addRemoteError(c.parts.list)
 		}
 	}
 	for _, c := range contents {
@@ -149,7 +152,7 @@ func (d *decoder) findTextKinds(frame strictjson.Value, u update, contents []con
 		for v, p := range c.parts.each() {
 			kind, isTool := toolKind(v)
 			switch {
-			case d.remoteErrors.MayContainText(v.Get("text")):
+			case d.isRemoteError(v.Get("text").Text()):
 				kind, d.hasRemoteError = event.KindError, true
 			case p.hiddenMark:
 				kind = event.KindThought

@@ -53,7 +53,6 @@ func (d *decoder) readRelayed(u update, b *event.Batch) {
 		}
 	}
 	b.HasThoughts = b.HasThoughts || d.relayed.Any()
-	d.remoteErrors.AddAnswer(&d.remote)
 }
 
 // withFrame adds to parts what the current frame says about them: the mark of its envelope, the thoughts of remote agents,

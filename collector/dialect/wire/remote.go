@@ -1,10 +1,7 @@
 package wire
 
 import (
-	"bytes"
-	"hash/maphash"
 	"slices"
-	"strconv"
 
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -32,8 +29,8 @@ type RemoteAnswer struct {
 	Actions strictjson.Value // of the remote agent's own event, if that agent is an ADK agent
 	IsError bool             // the texts of the event are those of an error
 
-	IsSummary bool // the event passes on a summary (see wire.IsSummary)
-	errors    []strictjson.Value
+	Errors    []strictjson.Value // the parts of errors, also of those that the remote agent passes on
+	IsSummary bool               // the event passes on a summary (see wire.IsSummary)
 }
 
 // AddCustom reads the answers in the custom metadata of an ADK event.
@@ -46,7 +43,7 @@ func (r *RemoteAnswer) AddCustom(b *event.Batch, custom strictjson.Value) {
 }
 
 // HasError reports whether the answer, or one that the remote agent passes on, is an error.
-func (r *RemoteAnswer) HasError() bool { return len(r.errors) > 0 }
+func (r *RemoteAnswer) HasError() bool { return len(r.Errors) > 0 }
 
 // AddMetadata reads the answers in the metadata of an A2A object that an ADK agent sent.
 func (r *RemoteAnswer) AddMetadata(b *event.Batch, v strictjson.Value) {
@@ -62,7 +59,7 @@ func (r *RemoteAnswer) AddMetadata(b *event.Batch, v strictjson.Value) {
 func (r *RemoteAnswer) AddErrors(b *event.Batch, v strictjson.Value) {
 	var inner RemoteAnswer
 	inner.AddMetadata(b, v)
-	r.errors = append(r.errors, inner.errors...)
+	r.Errors = append(r.Errors, inner.Errors...)
 }
 
 // addAnswer reads a task, a message or an update. Java's agents send the event of their A2A client, which has the answer in a member.
@@ -83,7 +80,7 @@ func (r *RemoteAnswer) addAnswer(b *event.Batch, answer strictjson.Value) {
 		r.Actions = firstExisting(r.Actions, ofMessage.First(ADKActions...), ofUpdate.First(ADKActions...))
 		if failure != event.NoFailure || IsFailureCode(ErrorMessage(message).Get("metadata").First(ADKErrors...)) {
 			r.IsError = true
-			r.errors = append(r.errors, message.First("parts", "content"))
+			r.Errors = append(r.Errors, message.First("parts", "content"))
 		}
 		for _, around := range []strictjson.Value{v, status, message, v.Get("artifact")} {
 			r.AddErrors(b, around) // the remote agent may pass on an answer too
@@ -109,55 +106,4 @@ func firstExisting(values ...strictjson.Value) strictjson.Value {
 		}
 	}
 	return strictjson.Value{}
-}
-
-// ErrorTexts remembers the texts of remote agents' errors. Servers repeat such a text as the answer, without a sign of the error.
-type ErrorTexts struct{ SharedSet }
-
-// AddAnswer remembers the errors in an answer.
-func (t *ErrorTexts) AddAnswer(r *RemoteAnswer) {
-	for _, parts := range r.errors {
-		t.AddParts(parts)
-	}
-}
-
-// AddParts remembers the texts of parts, and all of them as one.
-func (t *ErrorTexts) AddParts(parts strictjson.Value) {
-	var all []byte
-	for part := range parts.Elements() {
-		text := part.Get("text")
-		t.add(text.Text())
-		all = text.AppendText(all)
-	}
-	t.add(all)
-}
-
-func (t *ErrorTexts) add(text []byte) {
-	if id := textID(text); id != "" {
-		t.Add(id)
-	}
-}
-
-// MayContainText reports whether a text is, or may be, that of an error.
-func (t *ErrorTexts) MayContainText(text strictjson.Value) bool {
-	if t.IsEmpty() {
-		return false
-	}
-	id := textID(text.Text())
-	return id != "" && t.MayContain(id)
-}
-
-// textID returns a hash of a text without white space, which some servers trim, or "" if nothing is left.
-func textID(text []byte) string {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	empty := true
-	for word := range bytes.FieldsSeq(text) {
-		_, _ = h.Write(word) // never fails
-		empty = false
-	}
-	if empty {
-		return ""
-	}
-	return strconv.FormatUint(h.Sum64(), 16)
 }
