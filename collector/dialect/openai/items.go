@@ -90,7 +90,6 @@ var otherItems = []string{
 func (d *decoder) itemAdded(v strictjson.Value, b *event.Batch) {
 	item := v.Get("item")
 	d.setItemType(item, b)
-	d.sdk.starts = true
 	if kind, tool := d.serverCall(item); kind != "" {
 		d.serverToolStarted(tool, item, b)
 	} else if _, client := clientTools[item.Get("type").String()]; client {

@@ -26,7 +26,6 @@ type sdk struct {
 	handoffBy   string           // the agent that handoff, handoffDone and handsOff are about, or ""
 	added       call             // the last one of which only the beginning was seen; it may transfer control
 	responses   bool             // the application sends events of responses
-	starts      bool             // the application shows the starts of items
 	answered    bool             // a response has ended, so the items of messages repeat what responses show
 	others      []otherAnswer    // the other open responses
 	last        lastAnswer       // the response that ended last
