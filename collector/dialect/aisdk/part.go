@@ -16,7 +16,7 @@ const (
 	maxUnended = 16 // if as many parts are open, those of ended steps are forgotten, because some servers do not end them
 )
 
-// parts holds the open parts of an answer: texts and thoughts. If the start of a part was withheld, so are its pieces.
+// parts holds the open parts of an answer: texts and thoughts, except for those whose start was withheld.
 type parts map[partKey]*part
 
 // partKey identifies a part. A thought may have the ID of a text.

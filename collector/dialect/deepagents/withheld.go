@@ -32,25 +32,30 @@ func leaves(b *event.Batch) bool { return !b.Internal && !wire.IsFiltered(b, pre
 // check marks the frame as internal if it has the ID of a call or subagent whose start was withheld, until another start with the ID.
 // record is that of the frame's subagent.
 func (d *decoder) check(kind string, v strictjson.Value, record *subagent, b *event.Batch) {
-	call, agents := itemOf(false, v.Get("call_id")), agentsOf(v, b.Branch)
-	switch isFull := d.withheld.IsFull(); {
+	agents := agentsOf(v, b.Branch)
+	switch {
 	case kind == typeToolStart:
-		d.withheld.Remove(call)
+		d.withheld.Remove(itemOf(false, v.Get("call_id")))
 	case kind == typeSubagentStart:
 		for _, one := range agents {
 			d.withheld.Remove(one)
 		}
-	case kind == typeToolEnd && (d.withheld.Contains(call) || isFull && !d.calls.find(dialect.Name(v.Get("call_id").String())).shown), isFull && b.Branch != "" && !record.shown:
+	case kind == typeToolEnd && d.hidesCall(v.Get("call_id")), d.withheld.IsFull() && b.Branch != "" && !record.shown:
 		b.Internal = true
 	}
 	caller := v.Get("parent_call_id")
-	b.Internal = b.Internal || isSet(caller) && d.withheld.Contains(itemOf(false, caller)) || slices.ContainsFunc(agents, d.withheld.Contains)
+	b.Internal = b.Internal || isSet(caller) && d.hidesCall(caller) || slices.ContainsFunc(agents, d.withheld.Contains)
 	if leaves(b) {
 		record.shown = true
 		return
 	}
 	record.shown = record.shown && kind != typeSubagentStart
 	d.withholdStart(kind, v, b.Branch)
+}
+
+// hidesCall reports whether the start of a call was withheld or, if not all such calls are remembered, may have been.
+func (d *decoder) hidesCall(id strictjson.Value) bool {
+	return d.withheld.Contains(itemOf(false, id)) || d.withheld.IsFull() && !d.calls.find(dialect.Name(id.String())).shown
 }
 
 // withholdStart remembers the call or subagent that a withheld frame starts.

@@ -182,7 +182,8 @@ func TestManyStarts(t *testing.T) {
 				`{"v":2,"type":"subagent_start","agent_id":"subagent_`+id+`"}`, `{"v":2,"type":"subagent_end","agent_id":"subagent_`+id+`"}`,
 				`{"event":"internal:x","v":2,"type":"tool_start","name":"g","call_id":"x`+id+`"}`, `{"v":2,"type":"tool_end","name":"g","call_id":"x`+id+`"}`)
 		}
-		stream = append(stream, `{"v":2,"type":"tool_end","call_id":"x2999"}`, `{"v":2,"type":"tool_end","call_id":"x0"}`, `{"v":2,"type":"thinking","text":"x","agent_id":"subagent_x"}`)
+		stream = append(stream, `{"v":2,"type":"tool_end","call_id":"x2999"}`, `{"v":2,"type":"tool_end","call_id":"x0"}`, `{"v":2,"type":"thinking","text":"x","agent_id":"subagent_x"}`,
+			`{"event":"internal:x","v":2,"type":"tool_start","name":"g","call_id":"y"}`, `{"v":2,"type":"subagent_start","agent_id":"subagent_y","parent_call_id":"y"}`)
 		stream = append(stream, `{"v":2,"type":"tool_end","name":"task","call_id":"long","result":"whole"}`, `{"v":2,"type":"content_start"}`, `{"v":2,"type":"content","md":"shown"}`, `{"v":2,"type":"content_end"}`)
 		out := leaving(event.PolicyClient, stream...)
 		for what, want := range map[string]int{`"tool_end"`: 3001, `"subagent_end"`: 3000, "whole": 1, "thinking": 0, "shown": 1, "content_end": 1} {
