@@ -107,3 +107,12 @@ func firstExisting(values ...strictjson.Value) strictjson.Value {
 	}
 	return strictjson.Value{}
 }
+
+// IsSummary reports whether an A2A update of an artifact has the summary that ADK makes of a session's older events, to shorten what it sends
+// to a model. No agent says it. An agent's event has an invocation.
+//
+// Source: dist/esm/context/summarizers/llm_summarizer.js of @google/adk 2.0.
+func IsSummary(update strictjson.Value) bool {
+	metadata := update.Get("metadata")
+	return update.Get("artifact").Exists() && metadata.First(ADKAuthors...).Is("system") && metadata.First(adkInvocations...).Is("")
+}
