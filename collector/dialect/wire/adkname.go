@@ -39,6 +39,5 @@ var (
 	ADKActions = ADKNames("actions")
 	ADKCustom  = ADKNames("custom_metadata")
 
-	adkBranches    = ADKNames("branch")
 	adkInvocations = ADKNames("invocation_id")
 )

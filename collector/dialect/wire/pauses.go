@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -58,4 +59,20 @@ func (p *Pauses) Take(call string) bool {
 		}
 	}
 	return false
+}
+
+// IsCallPiece reports whether a call of an ADK agent's model has only a piece of the arguments. The first piece has the tool's name, the
+// others do not. Python's servers before 2.0, and JavaScript's, give each piece a new ID. The whole call follows.
+//
+// Source: google/adk/utils/streaming_utils.py of google-adk 1.38.
+func IsCallPiece(call strictjson.Value) bool {
+	return len(lenient.Text(call.Get("name").Text())) == 0 || call.First("partialArgs", "partial_args").Exists() || MayBeTrue(call.First("willContinue", "will_continue"))
+}
+
+// RequestsIn returns the requests by which the actions of an event pause calls: for confirmations and for credentials, by the ID of the
+// call.
+func RequestsIn(actions strictjson.Value) [2]strictjson.Value {
+	return [...]strictjson.Value{
+		actions.First("requestedToolConfirmations", "requested_tool_confirmations"), actions.First("requestedAuthConfigs", "requested_auth_configs"),
+	}
 }

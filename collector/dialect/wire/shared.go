@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"bytes"
 	"hash/maphash"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 )
 
 // SharedSet is a Set of IDs that streams of an agent share. The zero value is an empty set that shares nothing.
@@ -166,3 +169,8 @@ func startsWithUUID(id string) bool {
 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+// MayHideInternal reports whether a frame that cannot be read may be internal, or name something that is. An escape may hide the word.
+func MayHideInternal(f dialect.Frame) bool {
+	return f.Malformed == event.ReasonTooLarge || bytes.Contains(f.Data, []byte(`\u`)) || bytes.Contains(lenient.Text(f.Data), []byte("internal"))
+}
