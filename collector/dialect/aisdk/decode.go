@@ -76,7 +76,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	if k == nil {
 		b.UnknownKind = dialect.UnknownKind(f.JSON.Get("type").Text())
 		b.Add(event.KindOther)
-		d.missedStart = true
+		d.missedStart = d.missedStart || lenient.HasInternalDiscriminator(&table, f.JSON)
 		return
 	}
 	b.Type, d.atEnd = k.name, false

@@ -74,13 +74,13 @@ func TestInternal(t *testing.T) {
 		{`{"type":"start-step","name":"internal:x"}`}, {`internal:x {"type":"start-step"}`},
 		{`{"type":"text-start","id":"t","kind":"internal"}`, `{"type":"text-delta","id":"t","delta":"x"}`, `{"type":"text-end","id":"t"}`},
 		{`{"type":"reasoning-start","id":"t","kind":"internal"}`, `{"type":"reasoning-delta","id":"t","delta":"x"}`, `{"type":"reasoning-end","id":"t"}`},
-		{`{"type":"surprise"}`, `{"type":"text-delta","id":"t","delta":"x"}`}, {`{"type":`, `{"type":"reasoning-end","id":"t"}`}, // the start may have been in it
+		{`{"type":"internal:surprise"}`, `{"type":"text-delta","id":"t","delta":"x"}`}, {`{"type":`, `{"type":"reasoning-end","id":"t"}`}, // the start may have been in it
 		{`{"type":"text-start","id":7,"kind":"internal"}`, `{"type":"text-delta","id":"7","delta":"x"}`}, // the same to a lenient reader
 		{`{"type":"text-start","kind":"internal"}`, `{"type":"text-delta","id":"t","delta":"x"}`},        // its ID may be any
 		{`{"type":"tool-input-start","toolCallId":"c","toolName":"f","kind":"internal"}`, `{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"x"}`,
 			`{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":1}`, `{"type":"tool-approval-request","toolCallId":"c","approvalId":"a"}`,
 			`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"tool-output-error","toolCallId":"c","errorText":"x"}`, `{"type":"tool-output-denied","toolCallId":"c"}`},
-		{`{"type":"surprise"}`, `{"type":"tool-output-available","toolCallId":"c","output":1}`}, // the start may have been in it
+		{`{"type":"surprise","kind":"internal"}`, `{"type":"tool-output-available","toolCallId":"c","output":1}`}, // the start may have been in it
 		{`{"type":`, `{"type":"tool-output-available","toolCallId":"c","output":1}`},
 	} {
 		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {

@@ -13,7 +13,7 @@ import (
 // withheld says what was withheld of an answer, so that what continues it is withheld too.
 type withheld struct {
 	items       wire.Set[item]
-	missedStart bool // a chunk of unknown content may have begun any item
+	missedStart bool // a chunk that cannot be read, or an internal one of an unknown type, may have begun any item
 
 	inMessage, inStep bool // an internal message or step goes on; no chunk in it has its ID
 

@@ -68,7 +68,8 @@ func TestWithheld(t *testing.T) {
 		"an unreadable piece":       slices.Concat([]string{input}, hide(broken(piece)), []string{piece, started, result}),
 		"the result of one":         hide(broken(input), result),
 		"a call after it":           slices.Concat(hide(broken(input)), []string{started, ask, approve, result, data, source}),
-		"an unknown chunk":          slices.Concat(hide(unknown, piece), []string{data, source}),
+		"an unknown chunk":          slices.Concat(hide(unknown), []string{piece, result, data, source}),
+		"an internal unknown chunk": slices.Concat(hide(inKind(unknown), piece, result), []string{data, source}),
 		"an answer after it":        slices.Concat(hide(broken(textStart)), []string{"[DONE]", text}),
 		"differences in arguments":  {`{"type":"tool-input-available","toolCallId":"e","toolName":"f","input":{"Q":1,"q":2}}`},
 		"a frame without an object": slices.Concat(hide(`x`), []string{text}),
@@ -84,6 +85,7 @@ func TestWithheld(t *testing.T) {
 
 		"a tool with the name of a mark": {begin, strings.Replace(input, `"f"`, `"internal_x"`, 1), piece, strings.Replace(started, `"f"`, `"internal_x"`, 1), result},
 		"a title with it":                {strings.Replace(input, `"toolName"`, `"title":"internal_x","toolName"`, 1)},
+		"names in data":                  {`{"type":"data-x","id":"q","data":{"name":"internal_x","agent":"internal_x","step":"internal_x"}}`, `{"type":"message-metadata","messageMetadata":{"agent":"internal_x"}}`},
 	} {
 		frames := make([]string, len(sent))
 		for i, frame := range sent {
