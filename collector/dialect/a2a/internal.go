@@ -28,10 +28,11 @@ const (
 
 // items says which items of a stream were withheld.
 type items struct {
-	withheld map[itemKey]bool  // at most wire.MaxSet; the value is false if other pieces of the item may leave
-	isFull   bool              // more were withheld
-	begun    wire.Set[itemKey] // items of which the beginning left
-	unread   bool              // a frame was unreadable, so it may have begun any item
+	withheld   map[itemKey]bool  // at most wire.MaxSet; the value is false if other pieces of the item may leave
+	isFull     bool              // more were withheld
+	begun      wire.Set[itemKey] // artifacts of which the beginning left
+	begunCalls wire.Set[itemKey]
+	unread     bool // a frame was unreadable, so it may have begun any item
 }
 
 // withhold remembers an item, except for a message without an ID.
@@ -74,29 +75,27 @@ var outerTable = event.Table{
 	Discriminators: table.Discriminators, NameMembers: table.NameMembers,
 	DeepMembers: table.DeepMembers, DeepStrings: table.DeepStrings, OpaqueMembers: table.OpaqueMembers,
 	EncodedMembers: table.EncodedMembers, EntryKeys: table.EntryKeys,
-	Envelopes: append(wire.ADKCustom[:len(wire.ADKCustom):len(wire.ADKCustom)], relayEnvelopes...),
+	Envelopes: slices.Concat(wire.ADKCustom, relayEnvelopes),
 }
 
 // marksAll reports whether a withheld snapshot is internal itself, and not only some of its messages and artifacts.
 func marksAll(f dialect.Frame, u update, contents []content) bool {
+	if u.internalBeside || lenient.IsInternal(f.Event) {
+		return true
+	}
 	for _, object := range []strictjson.Value{f.JSON, f.JSON.Get("result"), u.body, u.body.Get("status")} {
 		if lenient.HasInternalDiscriminator(&outerTable, object) {
 			return true
 		}
 	}
-	for _, c := range contents {
-		if c.isMarked() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(contents, content.isMarked)
 }
 
 // isMarked reports whether a message or an artifact is marked as internal.
-func (c *content) isMarked() bool { return lenient.HasInternalDiscriminator(&table, c.object()) }
+func (c content) isMarked() bool { return lenient.HasInternalDiscriminator(&table, c.object()) }
 
 // calls yields the calls that a message or an artifact names, and whether they begin there. A request to confirm a call names that call too.
-func (c *content) calls() iter.Seq2[itemKey, bool] {
+func (c content) calls() iter.Seq2[itemKey, bool] {
 	return func(yield func(itemKey, bool) bool) {
 		for v := range c.parts.list.Elements() {
 			p := readData(v, v.Get("data"), v.Get("metadata"))
@@ -132,22 +131,22 @@ func (s *items) addWithheld(u update, contents []content, all bool) {
 		}
 		s.withhold(c.id, isMarked || !isPart || !s.begun.Contains(c.id))
 		for call, begins := range c.calls() {
-			if begins && !s.begun.Contains(call) {
+			if begins && !s.begunCalls.Contains(call) {
 				s.withhold(call, true)
 			}
 		}
 	}
 }
 
-// addReleased remembers the items of a frame that leaves. arePieces says that they may have begun before the stream.
+// addReleased remembers the artifacts and calls of a frame that leaves. arePieces says that the artifacts may have begun before the stream.
 func (s *items) addReleased(contents []content, arePieces bool) {
 	for _, c := range contents {
-		if !arePieces {
+		if c.id.kind == itemArtifact && !arePieces {
 			s.begun.Add(c.id)
 		}
 		for call, begins := range c.calls() {
 			if begins {
-				s.begun.Add(call)
+				s.begunCalls.Add(call)
 			}
 		}
 	}
@@ -167,7 +166,7 @@ func (s *items) haveContinued(u update, contents []content) bool {
 			return true
 		}
 		for call, begins := range c.calls() {
-			if _, known := s.withheld[call]; known || s.isFull && !begins && !s.begun.Contains(call) {
+			if _, known := s.withheld[call]; known || s.isFull && !begins && !s.begunCalls.Contains(call) {
 				return true
 			}
 		}

@@ -152,6 +152,17 @@ func TestInternalItems(t *testing.T) {
 	}
 }
 
+// TestInternalEnvelopes sends a snapshot with an internal artifact in an internal envelope. The other artifact is internal too.
+func TestInternalEnvelopes(t *testing.T) {
+	const task = `"task":{"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"b","kind":"internal"},{"artifactId":"a","parts":[]}]}`
+	again := streamOf(envelopes["1.0, bare"], artifactOf(canary, ""))
+	for _, sent := range []string{`data: {` + task + `,"internalEvent":{}}`, "event: internal:x\ndata: {" + task + "}"} {
+		if got := filterStream(t, client, sent+"\n\n"+again); !strings.HasPrefix(got[1], withheld) {
+			t.Errorf("after %s, the artifact becomes %s", sent, got[1])
+		}
+	}
+}
+
 // TestUnreadableFrames sends a piece of an artifact that another frame may have begun.
 func TestUnreadableFrames(t *testing.T) {
 	piece := envelopes["1.0"]("", "artifactUpdate", ids+`,"append":true,"artifact":{"artifactId":"a","parts":[]}`)

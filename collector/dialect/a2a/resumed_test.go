@@ -1,9 +1,11 @@
 package a2a_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -19,12 +21,16 @@ func TestResumedStreams(t *testing.T) {
 	begun := strings.ReplaceAll(snapshot, `"parts":[]`, `"parts":[`+hi+`]`)
 	completed := strings.ReplaceAll(begun, "working", "completed")
 	asking := strings.ReplaceAll(begun, `"working"`, `"input-required","message":{"messageId":"m","role":"user","parts":[]}`)
-	message := envelopes["1.0"]("", "message", `"messageId":"m","taskId":"t","role":"agent","parts":[`+secret+`]`)
+	messagePiece := envelopes["1.0"]("", "message", `"messageId":"m","taskId":"t","role":"agent","parts":[`+secret+`]`)
 	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
 	answers := event.Stream{Live: true, Identity: event.Identity{Answers: []string{"t"}}}
 	unread := event.Stream{Live: true}
 	sends := event.Stream{Live: true, Identity: event.Identity{NewRun: true}}
 	thoughtless := filter.Settings{Policy: event.PolicyClient}
+	var messages []string // more than the decoder remembers of artifacts
+	for i := range wire.MaxSet + 1 {
+		messages = append(messages, envelopes["1.0"]("", "statusUpdate", status("working", strings.ReplaceAll(message("agent", hi), `"m"`, fmt.Sprintf(`"m%d"`, i)))))
+	}
 	for name, c := range map[string]struct {
 		of                          event.Stream
 		sent                        []string
@@ -36,6 +42,7 @@ func TestResumedStreams(t *testing.T) {
 		"a last piece":                              {subscribed, []string{piece(appended + `,"lastChunk":true`)}, false, true, false},
 		"an event's piece":                          {subscribed, []string{piece(appended + byADK)}, false, true, true},
 		"a piece after a start":                     {subscribed, []string{piece(""), piece(appended)}, true, true, true},
+		"a piece after many messages":               {subscribed, append(messages, piece(""), piece(appended)), true, true, true},
 		"a piece after a snapshot":                  {subscribed, []string{snapshot, piece(appended)}, true, true, true},
 		"a piece after its beginning in a snapshot": {subscribed, []string{begun, piece(appended)}, true, true, true},
 		"a piece after a question and a start":      {subscribed, []string{asking, piece(""), piece(appended)}, true, true, true},
@@ -46,8 +53,8 @@ func TestResumedStreams(t *testing.T) {
 		"a piece after a request that is not known": {unread, []string{piece(appended)}, false, true, false},
 		"a piece of a new task":                     {sends, []string{piece(appended)}, true, true, true},
 		"a piece in a recording":                    {event.Stream{}, []string{piece(appended)}, true, true, true},
-		"a message's piece":                         {subscribed, []string{working, message}, false, true, false},
-		"a message's piece, of a new task":          {sends, []string{working, message}, true, true, true},
+		"a message's piece":                         {subscribed, []string{working, messagePiece}, false, true, false},
+		"a message's piece, of a new task":          {sends, []string{working, messagePiece}, true, true, true},
 	} {
 		for s, want := range map[*filter.Settings]bool{&public: c.public, &client: c.client, &thoughtless: c.thoughtless} {
 			got := filterStreamOf(t, &c.of, *s, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")

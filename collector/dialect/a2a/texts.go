@@ -24,7 +24,7 @@ type content struct {
 }
 
 // object returns the message or the artifact.
-func (c *content) object() strictjson.Value { return c.around[len(c.around)-1] }
+func (c content) object() strictjson.Value { return c.around[len(c.around)-1] }
 
 // extent says how the parts of a message or an artifact relate to those of earlier frames.
 type extent uint8
