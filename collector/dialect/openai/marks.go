@@ -188,8 +188,8 @@ func (n nature) updated(m marks) nature {
 }
 
 // markText records what a chunk says about a message, and returns the kind of the chunk's text. A mark deeper within the choice (Gemini)
-// applies to the text of the chunk. If the chunk has no text, the mark applies to the whole message. Marks of a message that the choice has
-// finished do not apply to the next one. The text of a choice that is not recorded may be a thought.
+// applies to the text of the chunk. If the chunk has no text, the mark applies to the whole message. The text of a
+// choice that is not recorded may be a thought.
 func (c *choice) markText(v strictjson.Value, m marks) event.Kind {
 	isDeep := lenient.ContainsThoughtMarker(v)
 	m.thinks = m.thinks || isDeep && !hasText(v) && !hasText(v.Get("delta")) && !hasText(v.Get("message"))
@@ -198,9 +198,6 @@ func (c *choice) markText(v strictjson.Value, m marks) event.Kind {
 	case c == nil && kind == event.KindText:
 		kind = event.KindThought
 	case c != nil:
-		if c.done && m.hasRole {
-			c.nature = answer
-		}
 		c.nature = c.nature.updated(m)
 		kind = c.nature.textKind()
 	}

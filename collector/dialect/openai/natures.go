@@ -40,15 +40,8 @@ func (d *decoder) mark(keys []string, m marks) {
 
 // natureOf returns what the marks said about a key, and whether there was a mark.
 func (d *decoder) natureOf(key string) (nature, bool) {
-	if is, known := d.itemsOf(key).natures[key]; known || isID(key) || !d.response.shared {
-		return is, known
-	}
-	for r := range d.openAnswers() {
-		if is, known := r.items.natures[key]; known {
-			return is, true
-		}
-	}
-	return answer, false
+	is, known := d.itemsOf(key).natures[key]
+	return is, known
 }
 
 // markThought marks a part of an item as a thought. It is for items of which the stream did not show the start. It marks only the

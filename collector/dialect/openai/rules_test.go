@@ -47,6 +47,9 @@ func TestContinuations(t *testing.T) {
 	call := `{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"i","call_id":"c","name":"f","arguments":""}}`
 	bare := strings.NewReplacer(`"item_id":"i",`, "", `"id":"i",`, "")
 	chunk := choice(`{"index":0,"delta":{"role":"assistant"}}`)
+	result := func(role, text string) string {
+		return `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"` + role + `","content":"` + text + `"}}]}`
+	}
 	for name, sent := range map[string][]string{
 		"the ID of an item":        {created, mark(added), strings.Replace(delta, `"output_index":0,`, "", 1)},
 		"the number of an item":    {created, mark(bare.Replace(added)), bare.Replace(delta)},
@@ -59,6 +62,10 @@ func TestContinuations(t *testing.T) {
 		"parts of a response":      {mark(created), added, delta},
 		"a resumed response":       {created, mark(strings.Replace(created, "created", "in_progress", 1)), added, delta},
 		"the ID of a response":     {mark(created), later.Replace(created), ended},
+		"a response that ended":    {mark(created), ended, later.Replace(created), strings.NewReplacer("created", "in_progress", "prompt", "secret").Replace(created)},
+		"a failure after an error": {mark(strings.Replace(created, `"id":"r",`, "", 1)), `{"type":"error","message":"m"}`, `{"type":"response.failed","response":{"error":{"message":"secret"}}}`},
+		"an item in a response":    {mark(`{"type":"raw_response_event","data":` + ended + `}`), message},
+		"more of a result":         {mark(result("tool", "")), result("", "secret")},
 		"the ID of a completion":   {mark(chunk), choice(`{"index":0,"delta":{"content":"secret"}}`)},
 		"another choice":           {mark(chunk), choice(`{"index":1,"delta":{"role":"assistant","content":"secret"}}`)},
 		"a completion without IDs": {mark(strings.Replace(chunk, `"id":"c",`, "", 1)), strings.Replace(choice(`{"index":0,"delta":{"content":"secret"}}`), `"id":"c",`, "", 1)},
