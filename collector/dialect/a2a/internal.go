@@ -60,7 +60,7 @@ func (d *decoder) checkInternal(f dialect.Frame, u update, contents []content, b
 	switch b.Internal = b.Internal || u.internalBeside; {
 	case !u.body.Exists(), u.internalBeside, wire.IsFiltered(b, prefilter):
 		d.items.addWithheld(u, contents, u.shape != shapeTask || marksAll(f, u, contents))
-	case !d.items.haveContinued(u, contents):
+	case !d.items.areContinuedBy(u, contents):
 		d.items.addReleased(contents, d.resumed && u.appends())
 	default:
 		d.items.addWithheld(u, contents, u.shape != shapeTask)
@@ -152,8 +152,8 @@ func (s *items) addReleased(contents []content, arePieces bool) {
 	}
 }
 
-// haveContinued reports whether an update repeats or continues an item that was withheld, or may.
-func (s *items) haveContinued(u update, contents []content) bool {
+// areContinuedBy reports whether an update repeats or continues an item that was withheld, or may.
+func (s *items) areContinuedBy(u update, contents []content) bool {
 	if len(s.withheld) == 0 && !s.unread {
 		return false
 	}
