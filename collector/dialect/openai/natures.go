@@ -64,9 +64,10 @@ func (d *decoder) markItem(at place, m marks) {
 	d.mark(at.keys, m)
 }
 
-// forgetNumber forgets the marks of an item's number if the item has only new IDs: another item had the number.
+// forgetNumber forgets what is known of an item's number if the item has only new IDs: another item had the number.
 func (d *decoder) forgetNumber(at place) {
 	if number := at.number(); number != "" && d.hasNewID(at) {
+		d.response.items.withheld.Remove(number)
 		maps.DeleteFunc(d.response.items.natures, func(key string, _ nature) bool {
 			return key == number || strings.HasPrefix(key, number+partNumber)
 		})
@@ -93,10 +94,10 @@ func (d *decoder) isNoMessage(key string) bool {
 	return known && is.kind == event.KindOther && !is.foreign && !is.thinks
 }
 
-// knows reports whether an item with the key began, or was marked.
+// knows reports whether an item with the key began, was marked or is withheld.
 func (d *decoder) knows(key string) bool {
 	_, known := d.natureOf(key)
-	return known || d.itemsOf(key).seen.Contains(key)
+	return known || d.itemsOf(key).seen.Contains(key) || d.itemsOf(key).withheld.Contains(key)
 }
 
 // hasNatures reports whether a message of the response may be no answer.

@@ -82,6 +82,21 @@ func TestContinuations(t *testing.T) {
 	}
 }
 
+// TestNumbersAfterWithheld gives an item the number of a withheld one. It leaves under its own ID.
+func TestNumbersAfterWithheld(t *testing.T) {
+	internal := strings.Replace(added, `{`, `{"kind":"internal",`, 1)
+	other := strings.NewReplacer(`"i"`, `"j"`)
+	for _, sent := range [][]string{
+		{created, internal, other.Replace(added), other.Replace(delta)},
+		{internal, delta, other.Replace(delta)}, // a stream that shows only parts
+		{created, internal, ended, later.Replace(created), other.Replace(added), other.Replace(delta)},
+	} {
+		if out := leaving(t, client, stream(sent...)); strings.Count(out, "secret") != 1 || !strings.Contains(out, `"item_id":"j"`) {
+			t.Errorf("of %s\nthis leaves: %s", strings.Join(sent, "\n"), out)
+		}
+	}
+}
+
 // TestUnreadableStarts continues what an unreadable frame has begun, and what began before and after it.
 func TestUnreadableStarts(t *testing.T) {
 	const unreadable = `{"type":"response.output_item.added","output_index":1,"item":{"id":"j","kind":"internal","kind":"x"}}`
@@ -99,6 +114,7 @@ func TestUnreadableStarts(t *testing.T) {
 		"an item of the SDK":               {true, []string{agentA, unreadable, message}},
 		"the result of an unseen call":     {false, []string{agentA, unreadable, strings.ReplaceAll(output, `"o"`, `"secret"`)}},
 		"the result of a call":             {true, []string{agentA, called, unreadable, strings.ReplaceAll(output, `"o"`, `"secret"`)}},
+		"a result with an ID":              {true, []string{created, calledOf(1, "c", "f"), called, unreadable, `{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call_output","id":"o","call_id":"c","output":"secret"}}`}},
 		"a completion":                     {false, []string{unreadable, said}},
 		"an earlier completion":            {true, []string{begun, unreadable, said}},
 		"a later completion":               {true, []string{unreadable, begun, said}},

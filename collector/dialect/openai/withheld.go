@@ -40,7 +40,7 @@ func (d *decoder) withhold(at place) {
 // withholdPart is withhold for the item that an event is part of. Later events that name no item may be of this one.
 func (d *decoder) withholdPart(at place) {
 	d.response.withholds = true
-	if at.shared { // the number may be that of an item of another response
+	if at.shared || d.response.implied { // items of other responses may have the number
 		at.preferIDs()
 	}
 	d.withhold(at)
@@ -57,12 +57,14 @@ func (d *decoder) addSeen(at place) {
 	}
 }
 
-// saw reports whether the item at a place began and was not withheld. It trusts an ID more than a number, which another item may have had.
-// After an unreadable frame, which may have begun another response, it is unknown which items earlier numbers mean.
+// saw reports whether the item at a place, or its call, began and was not withheld. It trusts an ID more than a number, which another item may
+// have had. After an unreadable frame, which may have begun another response, it is unknown which items earlier numbers mean.
 func (d *decoder) saw(at place) bool {
-	key := at.name()
-	s := d.itemsOf(key)
-	return s.seen.Contains(key) && (isID(key) || s.unreadable == d.unreadable)
+	if isID(at.name()) {
+		return slices.ContainsFunc(at.keys, d.items.seen.Contains)
+	}
+	s := &d.response.items
+	return s.seen.Contains(at.number()) && s.unreadable == d.unreadable
 }
 
 // mayHaveBegun is saw for each of the keys, because some servers give an item another ID after its first event. It also returns true once
