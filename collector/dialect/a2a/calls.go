@@ -35,7 +35,7 @@ func (d *decoder) repeatsCalls(t *task, m adkMetadata, artifact strictjson.Value
 	calls, repeated := 0, 0
 	for p := range partsOfArtifact(artifact, false).all() {
 		if id := dialect.Name(p.data.Get("id").String()); p.kind == partCall && !p.streamed {
-			if calls++; wire.IsUnique(id) && len(t.calls[id]) > 0 {
+			if calls++; isUnique(id) && len(t.calls[id]) > 0 {
 				repeated++
 			}
 		}

@@ -29,8 +29,8 @@ type decoder struct {
 	transferTarget      string               // target of the last transfer until it speaks
 	lastWholeID         uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls         wire.Set[remoteCall] // calls of remote agents
-	calls               wire.Continuations   // those of withheld events
-	workflows           wire.Set[string]     // names of resumable workflows
+	calls               withheldCalls
+	workflows           wire.Set[string] // names of resumable workflows
 	history             eventHistory
 }
 

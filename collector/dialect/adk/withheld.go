@@ -1,6 +1,8 @@
 package adk
 
 import (
+	"slices"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -12,16 +14,48 @@ var prefilter = lenient.NewPrefilter(&table)
 
 // withhold marks an event as internal if it is about a call of a withheld event. ADK's servers mark only the call itself.
 func (d *decoder) withhold(fr *frame, b *event.Batch) {
-	var calls namedCalls
-	calls.add(fr)
-	b.Internal = d.calls.Check(calls.begun, calls.continued, wire.IsFiltered(b, prefilter))
+	b.Internal = d.calls.check(callsOf(fr), wire.IsFiltered(b, prefilter))
+}
+
+// withheldCalls finds the events that are about a call of a withheld event, by its ID. The zero value is ready to use.
+type withheldCalls struct {
+	withheld wire.Set[string] // calls of withheld events
+	left     wire.Set[string] // calls that began in events that left
+}
+
+// check reports whether an event is about a call of a withheld event. After more than wire.MaxSet such calls, that may be any call that did
+// not leave. isWithheld says that the event is withheld anyway.
+func (w *withheldCalls) check(calls namedCalls, isWithheld bool) (isAbout bool) {
+	isAbout = slices.ContainsFunc(calls.begun, w.withheld.Contains)
+	for _, id := range calls.begun {
+		if !isWithheld && !isAbout {
+			w.left.Add(id)
+		}
+	}
+	isAbout = isAbout || slices.ContainsFunc(calls.continued, w.mayBeWithheld)
+	if !isWithheld && !isAbout {
+		return false
+	}
+	for _, id := range calls.begun {
+		w.withheld.Add(id)
+	}
+	for _, id := range calls.continued {
+		if !w.left.Contains(id) {
+			w.withheld.Add(id)
+		}
+	}
+	return isAbout
+}
+
+func (w *withheldCalls) mayBeWithheld(id string) bool {
+	return w.withheld.Contains(id) || w.withheld.IsFull() && !w.left.Contains(id)
 }
 
 // namedCalls holds the IDs of the calls in an event: those that begin, and those of which it has the result, about which it asks, or that it
 // only names.
 type namedCalls struct{ begun, continued []string }
 
-func (n *namedCalls) add(fr *frame) {
+func callsOf(fr *frame) (n namedCalls) {
 	for part := range fr.partList.Elements() {
 		for name, value := range part.Members() {
 			n.addMember(name, value, part)
@@ -38,6 +72,7 @@ func (n *namedCalls) add(fr *frame) {
 	for widget := range fr.actionsValue.First("renderUiWidgets", "render_ui_widgets").Elements() { // of an MCP app, with the call's arguments
 		addID(&n.continued, widget.Get("id"))
 	}
+	return n
 }
 
 // addMember adds the calls that a member of a part names.

@@ -1,5 +1,5 @@
-// Package wire contains what several dialects share: the formats of the ADK, error codes, conversions, the
-// answers of remote agents, and how to recognize withheld calls and texts.
+// Package wire contains what several dialects share: the formats of the ADK, error codes, conversions, sets, and the answers of remote
+// agents.
 package wire
 
 import (
