@@ -99,13 +99,13 @@ func (c content) calls() iter.Seq2[itemKey, bool] {
 	return func(yield func(itemKey, bool) bool) {
 		for v := range c.parts.list.Elements() {
 			p := readData(v, v.Get("data"), v.Get("metadata"))
-			ids := []strictjson.Value{p.data.Get("id")}
 			begins := p.kind == partCall || p.kind == partCode
-			switch args := p.data.Get("args"); {
-			case p.kind == partCall && wire.PausesCall(p.data.Get("name").String()):
-				ids = append(ids, args.First("originalFunctionCall", "original_function_call").Get("id"), args.First("functionCallId", "function_call_id"))
-			case !begins && p.kind != partResponse && p.kind != partCodeResult:
+			if !begins && p.kind != partResponse && p.kind != partCodeResult {
 				continue
+			}
+			ids := []strictjson.Value{p.data.Get("id")}
+			if args := p.data.Get("args"); p.kind == partCall && wire.PausesCall(p.data.Get("name").String()) {
+				ids = append(ids, args.First("originalFunctionCall", "original_function_call").Get("id"), args.First("functionCallId", "function_call_id"))
 			}
 			for i, id := range ids {
 				if name := dialect.Name(id.String()); name != "" && !yield(itemKey{kind: itemCall, id: name}, begins && i == 0) {
