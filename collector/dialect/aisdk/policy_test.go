@@ -129,7 +129,7 @@ func TestTooManyParts(t *testing.T) {
 	}
 }
 
-// TestManyCalls sends more calls than are remembered, each of which ends: all leave, but none that was withheld.
+// TestManyCalls sends more calls than are remembered, each of which ends: all leave and are reported, but none leaves that was withheld.
 func TestManyCalls(t *testing.T) {
 	begun, ended := `{"type":"tool-input-available","toolCallId":"%d","toolName":"f"}`, `{"type":"tool-output-available","toolCallId":"%d","output":1}`
 	hidden := `{"type":"tool-output-available","toolCallId":"h","output":1,"kind":"internal"}`
@@ -142,6 +142,9 @@ func TestManyCalls(t *testing.T) {
 		if isHidden := i == 0 || i == len(got)-1; (frame == unchanged) == isHidden {
 			t.Fatalf("frame %d is %s", i, frame)
 		}
+	}
+	if n := len(factsOf(sent...)); n != 1+2*2000 {
+		t.Errorf("%d facts, want two of each call and one of the first result", n)
 	}
 }
 
