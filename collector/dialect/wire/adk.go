@@ -163,11 +163,6 @@ func CodeFailure(result strictjson.Value) (event.Failure, string) {
 	}
 }
 
-// ModelErrorTool is the call that ADK makes of an error of a model, so that the model tries again.
-//
-// Source: google/adk/plugins/_reflect_retry_model_plugin.py of google-adk 2.13.
-const ModelErrorTool = "adk_handle_model_error"
-
 // retriedError is the type of a response that ADK makes of an error, so that the model tries again.
 //
 // Source: google/adk/plugins/reflect_retry_tool_plugin.py of google-adk 2.13.

@@ -34,10 +34,9 @@ func CutADKPrefix(name []byte) (rest []byte, is bool) {
 var (
 	ADKTypes   = append(ADKNames("type"), "adk:type", "adkType") // the kind of a part, see ADKPartKinds
 	ADKAuthors = append(ADKNames("author"), "adk:author", "adkAuthor")
-	ADKEvents  = ADKNames("event_id")
-	ADKErrors  = ADKNames("error_code")
-	ADKActions = ADKNames("actions")
 	ADKCustom  = ADKNames("custom_metadata")
 
+	adkErrors      = ADKNames("error_code")
+	adkActions     = ADKNames("actions")
 	adkInvocations = ADKNames("invocation_id")
 )

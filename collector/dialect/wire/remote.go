@@ -76,9 +76,9 @@ func (r *RemoteAnswer) addAnswer(b *event.Batch, answer strictjson.Value) {
 		}
 		r.Waits = r.Waits || slices.ContainsFunc(remoteWaits, state.Is)
 		ofMessage, ofUpdate := message.Get("metadata"), v.Get("metadata")
-		r.Code = firstExisting(r.Code, ofMessage.First(ADKErrors...), ofUpdate.First(ADKErrors...))
-		r.Actions = firstExisting(r.Actions, ofMessage.First(ADKActions...), ofUpdate.First(ADKActions...))
-		if failure != event.NoFailure || IsFailureCode(ErrorMessage(message).Get("metadata").First(ADKErrors...)) {
+		r.Code = firstExisting(r.Code, ofMessage.First(adkErrors...), ofUpdate.First(adkErrors...))
+		r.Actions = firstExisting(r.Actions, ofMessage.First(adkActions...), ofUpdate.First(adkActions...))
+		if failure != event.NoFailure || IsFailureCode(ErrorMessage(message).Get("metadata").First(adkErrors...)) {
 			r.IsError = true
 			r.Errors = append(r.Errors, message.First("parts", "content"))
 		}
@@ -93,7 +93,7 @@ func (r *RemoteAnswer) addAnswer(b *event.Batch, answer strictjson.Value) {
 //
 // Source: google/adk/a2a/converters/event_converter.py of google-adk 2.13.
 func ErrorMessage(message strictjson.Value) strictjson.Value {
-	if own := message.Get("metadata"); own.First(ADKErrors...).Exists() && !own.First(ADKAuthors...).Exists() {
+	if own := message.Get("metadata"); own.First(adkErrors...).Exists() && !own.First(ADKAuthors...).Exists() {
 		return message
 	}
 	return strictjson.Value{}

@@ -45,9 +45,6 @@ func (s *Set[K]) MayContain(key K) bool { return s.Contains(key) || s.IsFull() }
 // IsFull reports whether the set takes no more keys.
 func (s *Set[K]) IsFull() bool { return s.filled || len(s.keys) >= MaxSet }
 
-// Fill makes the set full for good: an unknown key was added.
-func (s *Set[K]) Fill() { s.filled = true }
-
 // Len returns the number of keys.
 func (s *Set[K]) Len() int { return len(s.keys) }
 
