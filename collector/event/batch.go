@@ -72,7 +72,6 @@ type Batch struct {
 	StreamError bool   // the frame is an error that may concern only its stream
 	Rejected    Reason // why the frame was not decoded; "" if it was
 	Internal    bool   // the protocol calls the frame internal
-	PublicForm  bool   // a text in the frame is of something internal, so even the policy client passes only what public does
 
 	// Cuts are parts of the frame, at any depth, that must be withheld.
 	Cuts map[strictjson.Value]struct{}

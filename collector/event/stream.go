@@ -42,7 +42,6 @@ type Stream struct {
 	WholeCalls      bool   // a tool call is reported when its arguments are known, not when it is announced
 	ConfiguredAgent string // the configured name of an agent that the stream does not name, or ""
 	Identity
-	Withheld   *Withheld              // of the agent; nil if its streams share nothing
 	States     *States                // of the source; nil if its streams share nothing
 	ParentSpan SpanContext            // the parent of the run's spans
 	RunFailed  func(errorType string) // if not nil, called when the run has failed or timed out, possibly from another goroutine; it must not block

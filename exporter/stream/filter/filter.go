@@ -179,11 +179,7 @@ func (f *Filter) applyPolicy(b *event.Batch, rules event.Type) (Frame, Reason) {
 	case rules.Text:
 		return f.applyText(b, rules)
 	}
-	policy := f.settings.Policy
-	if b.PublicForm && policy == event.PolicyClient {
-		policy = event.PolicyPublic
-	}
-	switch policy {
+	switch f.settings.Policy {
 	case event.PolicyClient:
 		return f.applyClient(b, rules)
 	case event.PolicyPublic:
