@@ -23,7 +23,10 @@ type decoder struct {
 	authors       wire.Authors[key] // of the messages and thoughts of all runs, by messageKey, and of each owner's phase of reasoning
 	cutActivities wire.Set[string]  // ids of activities of which the client lacks a message
 	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
-	progress
+	withheld      wire.Set[key]     // entities with an ID of which a frame was withheld, in all runs
+	missedStart   bool              // an unreadable frame may have begun an entity
+	runWithheld   bool              // the start of the run, or of the last one, was withheld
+	staleState    bool              // a frame of the state was withheld, and no snapshot of it has left since
 	runState
 
 	names wire.NameCache

@@ -35,7 +35,7 @@ var delegates = map[string]delegate{
 	}},
 }
 
-// learnTargets reads from the calls in LangChain's event, or in a list of messages, which agents open calls make work: LangGraph's adapter
+// learnTargets reads from the calls in LangChain's event, or in the messages of a list or state, which agents open calls make work: LangGraph's adapter
 // does not send arguments that a model states together with the name of the function.
 //
 // Source: _handle_single_event in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.
@@ -46,9 +46,11 @@ func (d *decoder) learnTargets(v strictjson.Value) {
 	for call := range callsIn(v.First("rawEvent", "event").Get("data").Get("output")) {
 		d.learnTarget(call)
 	}
-	for message := range v.Get("messages").Elements() {
-		for call := range callsIn(message) {
-			d.learnTarget(call)
+	for _, messages := range [...]strictjson.Value{v.Get("messages"), v.Get("snapshot").Get("messages")} {
+		for message := range messages.Elements() {
+			for call := range callsIn(message) {
+				d.learnTarget(call)
+			}
 		}
 	}
 }

@@ -67,6 +67,8 @@ func TestEncodedMessages(t *testing.T) {
 		"a change":               {change(`[{"op":"add","path":"/v","value":VALUE}]`), withheld},
 		"a listed activity":      {snapshotOf(`{"id":"a","role":"activity","activityType":"x","content":{"v":VALUE,"n":1}}`), snapshotOf("")},
 		"a result":               {end + `,"result":{"v":VALUE}}`, end + `}`},
+		"an answer in a result":  {end + `,"result":{"messages":[{"role":"assistant","content":VALUE}]}}`, ""},
+		"a text of braces":       {end + `,"result":{"v":"{an internal} secret","w":VALUE}}`, end + `}`},
 		"an interrupt":           {end + `,"outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"x","message":VALUE}]}}`, end + `}`},
 		"an answer in a list":    {snapshotOf(`{"id":"a","role":"assistant","content":VALUE}`), ""},
 		"a result in a list":     {snapshotOf(`{"id":"a","role":"tool","toolCallId":"c","content":VALUE}`), ""},
@@ -82,7 +84,7 @@ func TestEncodedMessages(t *testing.T) {
 				t.Errorf("%s, %s: %s\nbecomes %s\nwant    %s", name, s.Policy, sent, got, want)
 			}
 		}
-		sent = strings.Replace(c.sent, "VALUE", value("audit"), 1)
+		sent = strings.Replace(c.sent, "VALUE", value("audit"), 1) // a text of braces is none of JSON
 		if got := last(filterFrames(t, allSettings[0], sent)); got != sent {
 			t.Errorf("%s, of another kind: %s\nbecomes %s", name, sent, got)
 		}

@@ -53,6 +53,10 @@ func TestMisspelledLinks(t *testing.T) {
 			}
 		}
 	}
+	nested := evasions["kind"](`{"type":"RUN_STARTED","threadId":"t","RunId":"n","parent_run_id":"r"}`)
+	if got := last(filterFrames(t, allSettings[0], start, nested, startCases["a step"][0])); got == withheld {
+		t.Error("a run with a parent in another spelling counts as one of its own")
+	}
 	for _, sent := range []string{
 		`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant","message_id":null}`, `{"type":"TEXT_MESSAGE_START","messageId":"m","roles":["x"],"content":{"Role":"x"}}`,
 		`{"type":"RUN_FINISHED","threadId":"t","runId":"r","message_id":"m"}`, `{"type":"TEXT_MESSAGE_START","messag\u0065Id":"m"}`,

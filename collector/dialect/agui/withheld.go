@@ -2,7 +2,6 @@ package agui
 
 import (
 	"github.com/delegraph/delegraph/collector/dialect"
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -50,15 +49,6 @@ func (d *decoder) keyOf(k *kind, v strictjson.Value) key {
 
 // isUnique reports whether a later entity cannot have the same key. An owner may use the name of a step again.
 func (k key) isUnique() bool { return k.id != "" && k.entity != entityStep }
-
-// progress is the state of the filter that a run leaves to the next one. Once withheld is full, or an unreadable frame may have begun an
-// entity, pieces of entities whose beginning did not leave are withheld.
-type progress struct {
-	withheld    wire.Set[key] // entities with an ID of which a frame was withheld
-	missedStart bool          // an unreadable frame may have begun an entity
-	runWithheld bool          // the start of the run, or of the last one, was withheld
-	staleState  bool          // a frame of the state was withheld, and no snapshot of it has left since
-}
 
 // withhold makes later frames of the entity, and repetitions of it, internal.
 func (d *decoder) withhold(this key) {
@@ -136,8 +126,8 @@ func (d *decoder) continuesWithheld(k *kind, this key, v strictjson.Value) bool 
 // phaseOf returns the key of the phase of reasoning in which the owner of a frame thinks.
 func (d *decoder) phaseOf(v strictjson.Value) key { return key{entity: entityPhase, owner: d.owner(v)} }
 
-// continuesUnseen reports whether a frame continues, or may continue, an entity whose beginning did not leave although it may have come. A
-// chunk begins an entity if it has the member that only a first chunk needs.
+// continuesUnseen reports whether a frame continues an entity whose beginning did not leave, after more was withheld than is remembered or an
+// unreadable frame may have been the beginning. A chunk begins an entity if it has the member that only a first chunk needs.
 func (d *decoder) continuesUnseen(k *kind, this key, v strictjson.Value) bool {
 	switch {
 	case k.chunk && this.id == "":
