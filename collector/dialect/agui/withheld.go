@@ -180,8 +180,8 @@ func (d *decoder) missStart(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// withholdNamed withholds what an internal frame of an unknown type names, unless its beginning left. It reports whether the frame names
-// anything.
+// withholdNamed withholds the messages and calls that an internal frame of an unknown type names, except those whose beginning left. It
+// reports whether the frame names any.
 func (d *decoder) withholdNamed(v strictjson.Value) (namesAny bool) {
 	for name, value := range v.Members() {
 		this := key{id: d.name(value)}
