@@ -178,7 +178,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 func (d *decoder) checkPart(k kind, v strictjson.Value, b *event.Batch) {
 	switch b.Internal = b.Internal || d.isPartWithheld(d.at) || !k.begins && d.isLost(d.at); {
 	case b.Internal:
-		d.withholdPart(d.at)
+		d.withholdPart(d.at, k.begins)
 	case k.begins:
 		d.addSeen(d.at)
 	case d.lacksStart(v):

@@ -57,7 +57,7 @@ func (d *decoder) checkModel(data strictjson.Value, at place, isOfCurrent bool, 
 		b.Type = typeModel
 	case isText:
 		if b.Internal = b.Internal || d.isWithheld(at) || !isUnnamed && d.isLost(at); b.Internal {
-			d.withholdPart(at)
+			d.withholdPart(at, false)
 		}
 	case b.Internal:
 		d.withholdResponse(cmp.Or(d.name(data.Get("providerData").Get("response").Get("id")), d.response.id))

@@ -37,10 +37,11 @@ func (d *decoder) withhold(at place) {
 	}
 }
 
-// withholdPart is withhold for the item that an event is part of. Later events that name no item may be of this one.
-func (d *decoder) withholdPart(at place) {
+// withholdPart is withhold for the item that an event is part of. Later events that name no item may be of this one. If the stream shows only
+// parts, items of other responses may have the number, unless the event begins the item.
+func (d *decoder) withholdPart(at place, begins bool) {
 	d.response.withholds = true
-	if at.shared || d.response.implied { // items of other responses may have the number
+	if at.shared || d.response.implied && !begins {
 		at.preferIDs()
 	}
 	d.withhold(at)
