@@ -54,11 +54,6 @@ func (r *RelayedThoughts) Contain(text strictjson.Value) bool {
 	return isThought || !known && !r.MayHaveOtherTexts
 }
 
-// Have reports whether the answers have a text with a mark of a thought.
-func (r *RelayedThoughts) Have(text strictjson.Value) bool {
-	return r.isMarked && r.thoughts[text.String()]
-}
-
 // addTexts adds the texts at any depth of v. isThought says that an object around v is marked as a thought.
 func (r *RelayedThoughts) addTexts(b *event.Batch, v strictjson.Value, isThought bool) {
 	isThought = isThought || IsMarkedThought(v)
