@@ -8,14 +8,14 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// Members with which an event of the application, a question or an error says that it is internal: of an event at any depth, of a question
-// in each object within it, except a schema, which may name any type. Messages and what else LangGraph sends have none.
+// Members with which a frame says that it is internal: an event of the application at any depth; a question in each object within it, except a
+// schema, which may name any type; any other frame itself, in its message, or in the metadata beside it.
 //
 // Source: langgraph/types.py, Interrupt (response_schema); langchain/agents/middleware/human_in_the_loop.py, ReviewConfig (args_schema).
 var (
 	customNames   = event.Table{Discriminators: []string{"type", "kind"}, NameMembers: []string{"event"}, DeepEnvelopes: true}
 	questionNames = event.Table{Discriminators: customNames.Discriminators, NameMembers: customNames.NameMembers}
-	errorNames    = event.Table{Discriminators: customNames.Discriminators}
+	frameNames    = event.Table{Discriminators: customNames.Discriminators, NameMembers: customNames.NameMembers, Envelopes: []string{"metadata", "payload"}}
 	schemaMembers = []string{"schema", "args_schema", "response_schema"}
 )
 
@@ -26,9 +26,14 @@ var printedInternal = regexp.MustCompile(`\b(type|kind|event)(['"]:|=)['"]intern
 // check decides whether a frame is internal, which parts of it are cut, and which of its texts are thoughts.
 func (d *decoder) check(mode string, v strictjson.Value, b *event.Batch) {
 	d.beginExamination(mode, v)
+	isInternal := namesInternal(mode, v)
+	if isInternal {
+		d.withholdItems(mode, v)
+	}
 	found := d.examine(v, places[mode], 0)
+	d.withholdReturned(taskIn(mode, v))
 	b.HasThoughts = found.hasThought
-	b.Internal = found.hidden || showsPrompt(mode, v, found) || namesInternal(mode, v)
+	b.Internal = isInternal || found.hidden || showsPrompt(mode, v, found)
 	for _, part := range d.cuts {
 		b.Cut(part)
 	}
@@ -37,17 +42,27 @@ func (d *decoder) check(mode string, v strictjson.Value, b *event.Batch) {
 	d.listThoughts(mode, v, b)
 }
 
-// namesInternal reports whether a frame says that it is internal, apart from its questions.
+// namesInternal reports whether a frame says that it is internal, apart from its questions and from messages that can be cut. The application
+// chooses the names of the members in a state.
 func namesInternal(mode string, v strictjson.Value) bool {
-	switch mode {
-	case modeCustom:
+	_, hasParts := places[mode]
+	switch {
+	case lenient.IsInternal([]byte(mode)):
+		return true
+	case hasParts:
+		return false
+	case mode == modeCustom:
 		return lenient.HasInternalDiscriminator(&customNames, v)
-	case modeError:
-		return lenient.HasInternalDiscriminator(&errorNames, v)
-	case modeEvents:
-		return isCustomEvent(v) && (hasInternalName(v) || lenient.HasInternalDiscriminator(&customNames, v.Get("data"))) || printsInternalQuestion(v.Get("data").Get("error"))
+	case mode == modeMessagesMetadata:
+		for _, entry := range v.Members() {
+			if lenient.HasInternalDiscriminator(&frameNames, entry) {
+				return true
+			}
+		}
+	case mode == modeEvents && (isCustomEvent(v) && (hasInternalName(v) || lenient.HasInternalDiscriminator(&customNames, v.Get("data"))) || printsInternalQuestion(v.Get("data").Get("error"))):
+		return true
 	}
-	return false
+	return lenient.HasInternalDiscriminator(&frameNames, v)
 }
 
 func isCustomEvent(v strictjson.Value) bool {

@@ -14,6 +14,7 @@ import (
 // examination is the state of the examination of a frame.
 type examination struct {
 	thoughts wire.Set[string]   // messages that are thoughts as a whole, by ID, of all frames
+	withheld wire.Set[string]   // IDs of withheld messages, of their calls, and of withheld tasks, of all frames
 	messages []strictjson.Value // of the frame
 	marked   []strictjson.Value // messages of the frame in which every text is a thought, and blocks with a thought
 	cuts     []strictjson.Value // parts that do not leave with the frame
@@ -23,7 +24,7 @@ type examination struct {
 }
 
 func (e *examination) beginExamination(mode string, v strictjson.Value) {
-	*e = examination{thoughts: e.thoughts, messages: e.messages[:0], marked: e.marked[:0], cuts: e.cuts[:0]}
+	*e = examination{thoughts: e.thoughts, withheld: e.withheld, messages: e.messages[:0], marked: e.marked[:0], cuts: e.cuts[:0]}
 	if mode != modeEvents || !isToolEvent(v) {
 		return
 	}
@@ -90,6 +91,7 @@ var (
 	// counterparts.
 	savedMembers = []string{"kwargs", "data"}
 	typeMembers  = []string{"type", "role"}
+	markMembers  = []string{"kind", "event"} // with typeMembers, they may say that a message is internal
 	nameMembers  = []string{"name"}
 	idMembers    = []string{"id"}
 	// An object with callMembers is a model's message, and one with resultMembers is the result of a call, whatever its type.
@@ -100,7 +102,7 @@ var (
 
 	// memberPrefilter rules out most names of members.
 	memberPrefilter = lenient.NewPrefilter(&event.Table{
-		Labels: slices.Concat(messageMembers, savedMembers, typeMembers, idMembers, thoughtMembers, promptMembers),
+		Labels: slices.Concat(messageMembers, savedMembers, typeMembers, markMembers, idMembers, thoughtMembers, promptMembers),
 	})
 )
 
@@ -110,7 +112,8 @@ type traits struct {
 
 	isOfUser      bool // a user's message
 	isInstruction bool // it has the type, role or class of a message that instructs a model
-	isInternal    bool // it has an internal type or role
+	isInternal    bool // it has an internal type, role, kind or event
+	isWithheld    bool // it has the ID of something withheld, or is the result of a withheld call
 	isPrompt      bool // it has the type or class of a prompt
 }
 
@@ -126,8 +129,13 @@ func (e *examination) examineObject(v strictjson.Value, at place) (is traits, fo
 		case lenient.MatchesAny(text, typeMembers):
 			is.addType(value)
 			found.hasThought = found.hasThought || isThoughtType(value)
+		case lenient.MatchesAny(text, markMembers):
+			is.isInternal = is.isInternal || lenient.ContainsInternal(value)
+		case lenient.MatchesAny(text, resultMembers):
+			is.isWithheld = is.isWithheld || e.isWithheld(value)
 		case lenient.MatchesAny(text, idMembers):
 			is.addClass(value)
+			is.isWithheld = is.isWithheld || e.isWithheld(value)
 			found.hasThought = found.hasThought || e.isThought(value)
 		case lenient.MatchesAny(text, thoughtMembers):
 			found.hasThought = found.hasThought || holdsThought(value)
@@ -139,8 +147,16 @@ func (e *examination) examineObject(v strictjson.Value, at place) (is traits, fo
 		e.messages = append(e.messages, v)
 		found.hasThought = e.markThoughts(v) || found.hasThought
 	}
-	isInternal := is.isMessage && is.isInternal && at != inData || at == inQuestions && lenient.HasInternalDiscriminator(&questionNames, v)
-	found.hidden = isInternal || at < inBody && (is.isPrompt || is.instructs(v))
+	switch {
+	case at == inData:
+	case is.isMessage && is.isInternal, is.isWithheld && (is.isMessage || len(toolOf(v).Text()) > 0):
+		e.withhold(v)
+		found.hidden = true
+	case is.isMessage && e.withheld.Len() > 0:
+		e.beginCalls(v)
+	}
+	isInternal := at == inQuestions && lenient.HasInternalDiscriminator(&questionNames, v)
+	found.hidden = found.hidden || isInternal || at < inBody && (is.isPrompt || is.instructs(v))
 	return is, found
 }
 

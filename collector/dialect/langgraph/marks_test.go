@@ -26,11 +26,19 @@ func TestInternalMarks(t *testing.T) {
 		{"error", `{"error":"ValueError","message":"secret","kind":"internal"}`}, {"error", `{"error":"ValueError","message":"secret","Type":"Internal:x"}`},
 		{"values", `{"messages":[{"type":"internal:note","content":"secret"}]}`}, {"updates", `{"a":{"messages":{"role":"internal","content":"secret"}}}`},
 		inTuple(`{"type":"chat","role":"Internal.x","id":"m1","content":"secret"}`, ""), {"messages/partial", `[{"type":"internal:note","id":"m1","content":"secret"}]`},
+		{"values", `{"messages":[` + said(`,"kind":"internal:x"`) + `]}`}, {"updates", `{"a":{"messages":[` + said(`,"Event":"Internal"`) + `]}}`}, {"messages/complete", `[` + said(`,"kind":["internal"]`) + `]`},
+		{"debug", `{"type":"internal:task","step":1,"payload":{"id":"1","name":"a","input":"secret"}}`}, {"debug", `{"type":"task","payload":{"id":"1","metadata":{"kind":"internal:x"},"input":"secret"}}`},
+		{"tasks", `{"kind":"internal","id":"1","name":"a","input":"secret"}`}, {"tasks", `{"id":"1","name":"a","input":"secret","metadata":{"Type":"\u0069nternal:x"}}`}, {"metadata", `{"run_id":"secret","kind":"internal"}`},
+		{"checkpoints", `{"type":"internal","values":"secret"}`}, {"checkpoints", `{"values":"secret","metadata":{"kind":"internal.x"}}`}, {"error", `{"error":"ValueError","message":"secret","event":"internal"}`},
+		ofEvents("on_chat_model_stream", "a", `"secret"`, `,"kind":"internal:x"`), {"events", `{"event":"on_chat_model_start","data":"secret","metadata":{"type":"internal"}}`},
+		inTuple(said(""), `,"kind":"internal:x"`), inTuple(said(`,"event":"internal:x"`), ""), {"messages/metadata", `{"m1":{"metadata":{"langgraph_node":"secret","kind":"internal:x"}}}`},
 		{"another", `[` + said("") + `,{}]`}, {"messages", `{"m":` + said("") + `}`},
 	} {
 		checkStaysIn(t, []filter.Settings{client, public}, one)
 	}
 	for _, shown := range []sent{
+		{"values", `{"type":"internal","kind":"internal-ticket","event":"internal","x":"shown"}`}, {"updates", `{"kind":"internal","a":{"type":"internal","x":"shown"}}`},
+		{"tasks", `{"id":"1","name":"a","input":{"kind":"internal","x":"shown"},"metadata":{"tags":["internal"],"name":"internal"}}`},
 		{"custom", `{"event":{"text":"internal revenue","note":"shown"}}`}, {"custom", `{"a":{"name":"internal","note":"shown"}}`}, ofEvents("on_chain_start", "a", `"shown"`, ""),
 		ofEvents("on_parser_end", "a", `"shown"`, ""), ofEvents("on_tool_error", "a", `"shown"`, ""), ofEvents("on_chat_model_stream", "a", `"shown"`, ""), ofEvents("on_custom_event", "a", `"shown"`, ""),
 	} {

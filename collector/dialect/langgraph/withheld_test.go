@@ -1,0 +1,95 @@
+package langgraph
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/exporter/stream/filter"
+)
+
+// TestContinuations has frames that continue a withheld message, call or task by its ID.
+func TestContinuations(t *testing.T) {
+	const (
+		call   = `{"name":"search","args":{"q":"secret"},"id":"c1","type":"tool_call"}`
+		result = `{"type":"tool","id":"t1","name":"search","tool_call_id":"c1","content":"secret"}`
+		marked = `{"type":"internal:plan","id":"m1","content":"","tool_calls":[{"name":"search","args":{},"id":"c1"}]}`
+		piece  = `{"type":"AIMessageChunk","id":"m1","content":"secret"}`
+		calls  = `"tool_call_chunks":[{"name":"search","args":"","id":"c1","index":0}]`
+	)
+	own := `{"type":"ai","id":"m1","content":"secret","tool_calls":[` + call + `]}`
+	task := func(more string) string { return `{"id":"k1","name":"plan",` + more + `}` }
+	ended := task(`"error":null,"result":{"messages":[` + said("") + `]},"interrupts":[]`)
+	message := []sent{
+		inTuple(piece, ""), {"messages/partial", `[` + own + `]`}, {"messages/complete", `[` + own + `]`}, {"updates", `{"a":{"messages":[` + own + `]}}`}, {"values", `{"messages":[` + own + `]}`},
+		{"values|a:1", own}, {"checkpoints", `{"values":{"messages":[` + own + `]},"next":[]}`}, {"tasks", `{"id":"2","name":"a","input":{"messages":[` + own + `]},"triggers":[]}`},
+		{"values", `{"messages":[{"lc":1,"type":"constructor","id":["AIMessage"],"kwargs":{"id":"m1","content":"secret"}}]}`}, ofEvents("on_chat_model_stream", "a", `{"chunk":`+piece+`}`, ""),
+	}
+	ofCall := []sent{
+		inTuple(result, ""), {"updates", `{"tools":{"messages":[` + result + `]}}`}, {"values", `{"messages":[` + result + `]}`}, {"messages/complete", `[` + result + `]`},
+		ofEvents("on_tool_end", "search", `{"output":`+result+`,"input":{}}`, ""), ofEvents("on_tool_error", "search", `{"error":"secret","tool_call_id":"c1"}`, ""),
+		ofEvents("on_tool_start", "search", `{"input":{"q":"secret","runtime":{"tool_call_id":"c1"}}}`, ""), {"tasks", `{"id":"2","name":"tools","input":[` + call + `],"triggers":[]}`},
+		{"debug", `{"type":"task","payload":{"id":"2","name":"tools","input":{"__type":"tool_call_with_context","tool_call":` + call + `}}}`},
+		{"debug", `{"type":"task_result","payload":{"id":"2","name":"tools","result":{"messages":[` + result + `]},"interrupts":[]}}`},
+	}
+	ofTask := []sent{{"tasks", ended}, {"debug", `{"type":"task_result","payload":` + ended + `}`}, {"checkpoints", `{"values":{},"tasks":[` + ended + `]}`}}
+	for _, first := range []sent{
+		{"values", `{"messages":[` + marked + `]}`}, {"updates", `{"a":{"messages":[` + marked + `]}}`}, {"messages/partial", `[` + marked + `]`}, inTuple(marked, ""),
+		inTuple(`{"type":"AIMessageChunk","id":"m1","content":"","kind":"internal:x",`+calls+`}`, ""), inTuple(`{"type":"AIMessageChunk","id":"m1","content":"",`+calls+`}`, `,"kind":"internal:x"`),
+		{"internal:messages", `[{"type":"AIMessageChunk","id":"m1","content":"",` + calls + `},{}]`}, {"events", `{"event":"on_chat_model_end","data":{"output":` + own + `},"metadata":{"type":"internal"}}`},
+	} {
+		for _, next := range append(message, ofCall...) {
+			checkStaysIn(t, []filter.Settings{client, public}, first, next)
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, first, sent{"values", `{"messages":[` + result + `]}`}, sent{"values", `{"messages":[` + strings.Replace(result, `"c1"`, `"c9"`, 1) + `]}`})
+	}
+	for _, next := range message {
+		checkStaysIn(t, []filter.Settings{client, public}, sent{"messages/metadata", `{"m1":{"metadata":{"kind":"internal:x"}}}`}, next)
+	}
+	for _, start := range []sent{
+		{"tasks", task(`"input":{},"triggers":[],"metadata":{"kind":"internal:x"}`)}, {"debug", `{"type":"task","payload":` + task(`"input":{},"triggers":[],"metadata":{"kind":"internal:x"}`) + `}`},
+		{"debug", `{"type":"internal:task","payload":` + task(`"input":{}`) + `}`},
+	} {
+		for _, next := range ofTask {
+			checkStaysIn(t, []filter.Settings{client, public}, start, next)
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, start, ofTask[0], sent{"values", `{"messages":[` + said("") + `]}`})
+	}
+}
+
+// TestNotContinued has frames with IDs of withheld items that do not continue these.
+func TestNotContinued(t *testing.T) {
+	marked := sent{"values", `{"messages":[{"type":"internal:plan","id":"m1","content":"","tool_calls":[{"name":"search","args":{},"id":"functions.search:0"}]}]}`}
+	again := `{"type":"ai","id":"m2","content":"","tool_calls":[{"name":"search","args":{},"id":"functions.search:0"}]}`
+	result := `{"type":"tool","id":"t2","name":"search","tool_call_id":"functions.search:0","content":"shown"}`
+	marksAll := sent{"tasks", `{"id":"k1","name":"plan","input":{"messages":[` + userAsks + `]},"triggers":[],"metadata":{"kind":"internal"}}`}
+	for _, stream := range [][]sent{
+		{marked, {"values", `{"messages":[` + again + `,` + result + `]}`}}, // another call with the same number
+		{marked, {"updates", `{"a":{"messages":[],"chosen":{"id":"m1","x":"shown"}}}`}},
+		{marked, {"updates", `{"a":{"messages":[{"type":"tool","id":"t3","tool_call_id":"c3","content":[{"id":"m1","content":"shown"}]}]}}`}},
+		{{"custom", `{"type":"internal:x","id":"m3"}`}, inTuple(`{"type":"ai","id":"m3","content":"shown"}`, "")},
+		{marksAll, {"tasks", `{"id":"k1","name":"plan","result":{"messages":[` + userAsks + `]},"interrupts":[]}`}, {"values", `{"messages":[` + strings.Replace(userAsks, "question", "shown", 1) + `]}`}},
+	} {
+		if out := leaving(client, stream...); !strings.Contains(out, "shown") {
+			t.Errorf("of %v this leaves:\n%s", stream, out)
+		}
+	}
+}
+
+// TestManyWithheld withholds more messages than are remembered. After that, only what has no ID leaves.
+func TestManyWithheld(t *testing.T) {
+	var stream []sent
+	for i := range wire.MaxSet {
+		stream = append(stream, sent{"messages", fmt.Sprintf(`[{"type":"internal:x","id":"w%d","content":""},{}]`, i)})
+	}
+	shown := sent{"updates", `{"a":{"messages":[{"type":"ai","content":"shown"}]}}`}
+	last, secret := sent{"messages", `[{"type":"AIMessageChunk","id":"m1","content":"","kind":"internal:x"},{}]`}, inTuple(`{"type":"AIMessageChunk","id":"m1","content":"secret"}`, "")
+	checkStaysIn(t, []filter.Settings{client, public}, append(stream, last, secret)...)
+	if out := leaving(client, append(stream, last, shown)...); !strings.Contains(out, "shown") {
+		t.Errorf("after many withheld messages this leaves:\n%s", out)
+	}
+	if out := leaving(client, append(stream[1:], inTuple(said(""), ""))...); !strings.Contains(out, "secret") {
+		t.Errorf("a message leaves no more, although all that were withheld are remembered:\n%s", out)
+	}
+}
