@@ -46,9 +46,12 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Internal = b.Internal || d.isOfWithheld(b)
 }
 
-// isOfWithheld reports whether a frame is of a node whose start was withheld.
+// isOfWithheld reports whether a frame is of a node whose start was withheld, or may be because the node is no longer remembered.
 func (d *decoder) isOfWithheld(b *event.Batch) bool {
-	return b.Branch != "" && d.withheld.MayContain(b.Branch)
+	if b.Branch == "" {
+		return b.Agent != "" && d.nodes.started > maxNodes && d.withheld.Len() > 0
+	}
+	return d.withheld.MayContain(b.Branch)
 }
 
 // decodeText decodes a frame whose data is text.

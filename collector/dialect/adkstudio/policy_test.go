@@ -258,6 +258,28 @@ func TestPartsOfWithheldStarts(t *testing.T) {
 	}
 }
 
+// TestManyWithheldNodes begins more internal nodes than are remembered. What belongs to one of them is withheld.
+func TestManyWithheldNodes(t *testing.T) {
+	for _, n := range []int{300, 1100} {
+		var sent []string
+		for i := range n {
+			sent = append(sent, fmt.Sprintf(`trace {"type":"node_start","node":"n%[1]d","step":%[1]d,"event":"internal:x"}`, i))
+		}
+		for _, i := range []int{0, n - 1} {
+			for _, last := range []string{
+				`trace {"type":"node_end","node":"n%[1]d","step":%[1]d}`, `thinking {"content":"secret","agent":"n%d"}`, `interrupt {"node_id":"n%d","message":"secret"}`,
+			} {
+				f, why := filter.New(filter.Settings{Policy: event.PolicyClient, Thoughts: event.ThoughtsDetailed}), filter.Passed
+				last = fmt.Sprintf(last, i)
+				decodeAll(t, append(sent, last), func(b *event.Batch) { _, why = f.Apply(b) })
+				if why == filter.Passed {
+					t.Errorf("after %d nodes, %s leaves", n, last)
+				}
+			}
+		}
+	}
+}
+
 // TestFailure checks that an unreadable error is decoded as one and replaced.
 func TestFailure(t *testing.T) {
 	if b := decode(t, "error \xff"); b.Rejected == "" || len(b.Events) != 1 || b.Events[0].Kind != event.KindError || b.Table.FailureData == "" {

@@ -20,7 +20,7 @@ type call struct {
 	state    callState
 	step     *step  // whose model makes it, or nil if that is unknown
 	approval string // key of the request for a person's decision, or ""
-	hidden   bool   // its start was withheld
+	hidden   bool   // its start was withheld, or a frame of it when the set of withheld items was full
 	reusesID bool   // an earlier call of the answer had the ID
 	paused   bool   // the end of an answer has left it to the client
 }
@@ -66,13 +66,21 @@ func (c calls) discard(of *step) {
 	}
 }
 
+// oldestEnded returns the index of the oldest call that has ended, or -1.
+func (c calls) oldestEnded() int {
+	return slices.IndexFunc(c, func(known call) bool { return known.state == callEnded })
+}
+
+// haveRoom reports whether another call can be remembered.
+func (c calls) haveRoom() bool { return len(c) < maxCalls || c.oldestEnded() >= 0 }
+
 // addCall adds a call and returns it. If there is no room, it first forgets the oldest ended call. If no call has ended, it returns nil.
 func (d *decoder) addCall(added call) *call {
+	if !d.calls.haveRoom() {
+		return nil
+	}
 	if len(d.calls) >= maxCalls {
-		i := slices.IndexFunc(d.calls, func(known call) bool { return known.state == callEnded })
-		if i < 0 {
-			return nil
-		}
+		i := d.calls.oldestEnded()
 		d.calls = slices.Delete(d.calls, i, i+1)
 	}
 	d.calls = append(d.calls, added)
@@ -221,6 +229,9 @@ func (c *call) madeIn() *step {
 	}
 	return c.step
 }
+
+// hasLeft reports whether the start of a call is known and left.
+func (c *call) hasLeft() bool { return c != nil && !c.hidden }
 
 // hasEnded reports whether a call has a result, or was refused at once.
 func (c *call) hasEnded() bool { return c != nil && c.state == callEnded }

@@ -34,6 +34,7 @@ type part struct {
 	step      *step            // to which it belongs, or nil if that is unknown
 	stepEnded bool             // a step has ended since its start
 	forgotten bool             // its earlier pieces were forgotten
+	cut       bool             // a piece was withheld when the set of withheld items was full
 }
 
 func (d *decoder) partKey(v strictjson.Value) partKey {
@@ -79,7 +80,7 @@ func (d *decoder) open(key partKey) *part {
 	if len(d.parts) >= maxUnended {
 		maps.DeleteFunc(d.parts, func(key partKey, open *part) bool {
 			isForgotten := open.stepEnded && open.thought == key.isReasoning // other thoughts are known by a mark
-			if isForgotten && !open.continued {
+			if isForgotten && !open.continued && !open.cut {
 				d.forgottenParts.Add(key)
 			}
 			return isForgotten

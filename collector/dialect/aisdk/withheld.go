@@ -13,7 +13,8 @@ import (
 // withheld says what was withheld of an answer, so that what continues it is withheld too.
 type withheld struct {
 	items       wire.Set[item]
-	missedStart bool // a chunk that cannot be read, or an internal one of an unknown type, may have begun any item
+	shown       wire.Set[item] // items without pieces that have left
+	missedStart bool           // a chunk that cannot be read, or an internal one of an unknown type, may have begun any item
 
 	inMessage, inStep bool // an internal message or step goes on; no chunk in it has its ID
 
@@ -60,46 +61,55 @@ func (d *decoder) check(k *kind, v strictjson.Value, isMarked bool) {
 		d.inStep = d.inStep || isMarked
 	}
 	isWithin := d.inMessage || d.inStep
-	if !isWithin && !d.missedStart && d.withheld.items.Len() == 0 || k.name == typeError || k.name == typeAbort {
+	isFull := d.items.IsFull()
+	anyWithheld := isFull || d.items.Len() > 0
+	if !isWithin && !d.missedStart && !anyWithheld || k.name == typeError || k.name == typeAbort {
 		return
 	}
-	begun, isPiece := d.beginningOf(k.name, v)
-	switch {
-	case !isPiece:
-		d.continues = isWithin
-	case !begun:
-		d.continues = isWithin || d.missedStart || d.withheld.items.IsFull()
+	left, isPiece := d.beginningOf(k, v)
+	if !left || !isPiece {
+		d.continues = isWithin || !left && (isFull || isPiece && d.missedStart)
 	}
 	for _, one := range d.itemsOf(k, v) {
 		if k.name == typeTextStart || k.name == typeReasoningStart { // texts of different steps may have the same ID
-			d.withheld.items.Remove(one)
+			d.items.Remove(one)
 		}
-		d.continues = d.continues || d.withheld.items.Contains(one) || isPiece && one.isUnclear() && d.withheld.items.Len() > 0
+		d.continues = d.continues || d.items.Contains(one) || isPiece && one.isUnclear() && anyWithheld
 	}
 }
 
-// beginningOf reports whether a chunk is a piece of an item, and whether the beginning of the item left.
-func (d *decoder) beginningOf(kind string, v strictjson.Value) (left, isPiece bool) {
-	switch kind {
+// beginningOf reports whether a chunk is a piece of an item, and whether the beginning of the item left. If the chunk begins or replaces
+// an item, it reports whether no chunk of it was withheld, as far as that is known without the set of withheld items.
+func (d *decoder) beginningOf(k *kind, v strictjson.Value) (left, isPiece bool) {
+	switch k.name {
 	case typeTextDelta, typeTextEnd, typeReasoningDelta, typeReasoningEnd:
 		key := d.partKey(v)
-		return d.parts[key] != nil || d.forgottenParts.Contains(key), true
+		open := d.parts[key]
+		return open != nil && !open.cut || d.forgottenParts.Contains(key), true
 	case typeApprovalResponse:
-		known := d.calls.byApproval(d.key(v.Get("approvalId")))
-		return known != nil && !known.hidden, true
+		return d.calls.byApproval(d.key(v.Get("approvalId"))).hasLeft(), true
 	case typeToolInputDelta, typeToolOutput, typeToolOutputError, typeToolOutputDenied, typeApprovalRequest:
-		known := d.calls.byKey(d.key(v.Get("toolCallId")))
-		return known != nil && !known.hidden, true
+		return d.callOf(v).hasLeft(), true
+	case typeToolInputStart, typeToolInput, typeToolInputError:
+		known := d.callOf(v)
+		return known.hasLeft() || known == nil && d.calls.haveRoom(), false
+	case typeData, typeSteering:
+		return !slices.ContainsFunc(d.itemsOf(k, v), func(one item) bool { return !d.shown.Contains(one) }), false
 	}
-	return false, false
+	return true, false
 }
 
-// record remembers the items of the current chunk if it is withheld, and the end of an internal message or step.
+// record remembers the items of the current chunk, and the end of an internal message or step.
 func (d *decoder) record(k *kind, v strictjson.Value, b *event.Batch) {
-	if b.Internal = b.Internal || d.continues; d.isMarked || b.Internal {
+	b.Internal = b.Internal || d.continues
+	switch {
+	case d.isMarked || b.Internal:
 		for _, one := range d.itemsOf(k, v) {
-			d.withheld.items.Add(one)
-			d.missedStart = d.missedStart || one.isUnclear()
+			d.withhold(one)
+		}
+	case k.name == typeData, k.name == typeSteering:
+		for _, one := range d.itemsOf(k, v) {
+			d.shown.Add(one)
 		}
 	}
 	switch k.name {
@@ -107,5 +117,29 @@ func (d *decoder) record(k *kind, v strictjson.Value, b *event.Batch) {
 		d.inMessage = d.inMessage && d.isMerged()
 	case typeFinishStep:
 		d.inStep = d.inStep && len(d.steps) > 0
+	}
+}
+
+// withhold remembers an item of which a chunk is withheld. If the set is full, the beginning of the item no longer counts.
+func (d *decoder) withhold(one item) {
+	d.items.Add(one)
+	d.missedStart = d.missedStart || one.isUnclear()
+	if d.shown.Remove(one); !d.items.IsFull() {
+		return
+	}
+	var known *call
+	switch one.kind {
+	case "text id", "reasoning id":
+		key := partKey{one.kind == "reasoning id", one.id}
+		if d.forgottenParts.Remove(key); d.parts[key] != nil {
+			d.parts[key].cut = true
+		}
+	case "tool toolCallId":
+		known = d.calls.byKey(one.id)
+	case "tool approvalId":
+		known = d.calls.byApproval(one.id)
+	}
+	if known != nil {
+		known.hidden = true
 	}
 }

@@ -54,7 +54,7 @@ func (c *calls) end(keys []string) {
 // mayWithhold reports whether a frame continues a withheld call, or may. A frame that names none may continue any.
 func (c *calls) mayWithhold(keys []string) bool {
 	if len(keys) == 0 {
-		return c.withheld.Len() > 0
+		return c.withheld.Len() > 0 || c.withheld.IsFull()
 	}
 	return !c.open.Contains(keys[0]) && c.withheld.MayContain(keys[0])
 }

@@ -165,6 +165,11 @@ func TestManyWithheldCalls(t *testing.T) {
 		want[len(sent)] = leaves
 		sent = append(sent, `{"type":"tool_ended","call":"`+call+`"}`)
 	}
+	for i := range 1024 { // other calls with the same IDs
+		want[len(sent)] = true
+		sent = append(sent, fmt.Sprintf(`{"type":"tool_started","call":"%d"}`, i))
+	}
+	sent = append(sent, `{"type":"tool_ended"}`)
 	for i, data := range sent {
 		b := &event.Batch{}
 		b.Begin(s, sse.Frame{Data: []byte(data)}, b.Received)

@@ -193,3 +193,22 @@ func TestManyStarts(t *testing.T) {
 		}
 	}
 }
+
+// TestManyWithheldStarts begins more internal subagents than are remembered. What belongs to one of them is withheld, what belongs to others leaves.
+func TestManyWithheldStarts(t *testing.T) {
+	by := func(i int) string { return `,"agent_type":"subagent","agent_id":"subagent_x_` + strconv.Itoa(i) + `"}` }
+	var stream []string
+	for i := range 1100 {
+		stream = append(stream, `{"event":"internal:x","v":2,"type":"subagent_start"`+by(i))
+	}
+	stream = append(stream, `{"v":2,"type":"subagent_start"`+by(1100))
+	for i, want := range map[int]bool{1100: true, 0: false, 1099: false} {
+		frames := []string{`{"v":2,"type":"content_start"` + by(i), `{"v":2,"type":"content","md":"x"` + by(i), `{"v":2,"type":"thinking","text":"x"` + by(i), `{"v":2,"type":"subagent_end"` + by(i)}
+		out := leaving(event.PolicyClient, append(stream, frames...)...)
+		for _, frame := range frames {
+			if strings.Contains(out, frame) != want {
+				t.Errorf("%s leaves: %t", frame, !want)
+			}
+		}
+	}
+}
