@@ -56,6 +56,10 @@ type Table struct {
 	// call itself internal to a more lenient reader, so the frame is withheld if the string could contain that.
 	EncodedMembers []string
 
+	// EncodedTexts are envelopes that may hold their JSON in a string, or a text of an agent. Only a string that begins like JSON is
+	// searched.
+	EncodedTexts []string
+
 	// EntryKeys are members that hold the name of a member. An object in an envelope that has one is an entry: each of its
 	// members with a name that ends in "value" holds the value of the member that the key names.
 	EntryKeys []string

@@ -10,10 +10,10 @@ import (
 // MaxEncodedDepth bounds the nesting of JSON within a string.
 const MaxEncodedDepth = 128
 
-// encodesInternal reports whether a member is one of EncodedMembers and its string is JSON that calls itself
-// internal.
+// encodesInternal reports whether a member is one of EncodedMembers or EncodedTexts, and its string is JSON that calls itself internal.
 func encodesInternal(t *event.Table, name []byte, value strictjson.Value, around scope) bool {
-	return MatchesAny(name, t.EncodedMembers) && anyTextNamesInternal(t, value, around)
+	return MatchesAny(name, t.EncodedMembers) && anyTextNamesInternal(t, value, around) ||
+		MatchesAny(name, t.EncodedTexts) && anyStringNamesInternal(t, value, around)
 }
 
 // anyTextNamesInternal is textNamesInternal for a string, or for the strings in a list.
@@ -45,18 +45,30 @@ func mayNameInternal(text []byte) bool {
 	return bytes.Contains(Text(text), []byte("internal")) || bytes.IndexByte(text, '\\') >= 0
 }
 
+// anyStringNamesInternal is stringNamesInternal for a string, or for the strings in a list.
+func anyStringNamesInternal(t *event.Table, v strictjson.Value, around scope) bool {
+	for element := range v.Elements() {
+		if anyStringNamesInternal(t, element, around) {
+			return true
+		}
+	}
+	return v.Kind() == strictjson.String && stringNamesInternal(t, v.Text(), around)
+}
+
 // stringNamesInternal is textNamesInternal for a string that need not be JSON. Only an object that is not strict JSON may name itself
-// internal: an answer may begin with a quotation mark or a bracket, and say "internal".
-func stringNamesInternal(t *event.Table, text []byte) bool {
+// internal: an answer may begin with a quotation mark or a bracket, and say "internal". An object with a member has a colon, but "{\" may
+// begin a formula.
+func stringNamesInternal(t *event.Table, text []byte, around scope) bool {
 	start := bytes.TrimLeft(text, "[ \t\r\n")
 	if len(start) == 0 || start[0] != '{' && start[0] != '"' {
 		return false
 	}
 	var doc strictjson.Doc
 	if doc.Parse(text, MaxEncodedDepth) != nil {
-		return start[0] == '{' && mayNameInternal(text)
+		return start[0] == '{' && mayNameInternal(text) && bytes.IndexByte(text, ':') >= 0
 	}
-	return namesInternal(t, doc.Root(), everyString, nil)
+	root := doc.Root()
+	return namesInternal(t, root, around, nil) || around != everyString && anyStringNamesInternal(t, root, around)
 }
 
 // HasEncodedInternal reports whether a string in v, at any depth, is JSON that calls itself internal. A string that only begins as

@@ -114,7 +114,7 @@ func ownEnvelopes(t *event.Table, name []byte) (own []string) {
 // addition to those of the table.
 func namesInternal(t *event.Table, v strictjson.Value, around scope, own []string) bool {
 	if around == everyString && v.Kind() == strictjson.String {
-		return stringNamesInternal(t, v.Text())
+		return stringNamesInternal(t, v.Text(), everyString)
 	}
 	key := entryOf(t, v)
 	for name, value := range v.Members() {
@@ -161,7 +161,7 @@ func NewPrefilter(t *event.Table) *Prefilter {
 		return &Prefilter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 	}
 	p := new(Prefilter)
-	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers, t.DeepStrings, t.EncodedMembers} {
+	for _, names := range [][]string{t.Discriminators, t.Labels, t.NameMembers, t.Envelopes, t.DeepMembers, t.DeepStrings, t.EncodedMembers, t.EncodedTexts} {
 		p.Add(names)
 	}
 	for _, rules := range t.Types {

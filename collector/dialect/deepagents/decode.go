@@ -213,7 +213,6 @@ func (d *decoder) namesNoAgent(v strictjson.Value) bool { return d.agents.agentO
 // readStatus reads a status frame: either a heartbeat or a request for input.
 func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	details := b.Embedded(v.Get("md"))
-	b.Internal = b.Internal || hasInternalDetails(v)
 	if asks, _ := details.Get("interrupt").Bool(); !asks && !strings.Contains(v.Get("text").String(), inputRequestText) {
 		return
 	}

@@ -1,14 +1,11 @@
 package deepagents
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
-	"github.com/delegraph/delegraph/collector/lenient"
-	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // Types of frames: values of the member `type`.
@@ -32,7 +29,9 @@ const (
 var table = event.Table{
 	Discriminators: []string{"type", "kind"},
 	Labels:         []string{"event"}, // no frame of the protocol has this member; other protocols name their frames in it
+	NameMembers:    []string{"event"}, // of a frame within a frame
 	Envelopes:      []string{"result", "event", "rawEvent", "raw_event", "md", "interrupt"},
+	EncodedTexts:   []string{"md", "interrupt"},
 	FailureData:    `{"v":2,"type":"error","error":"the run failed"}`,
 	OversizeData:   `{"v":2,"type":"error","error":"` + event.OversizeMessage + `"}`,
 	Types: map[string]event.Type{
@@ -66,18 +65,6 @@ func (Dialect) Table() *event.Table { return &table }
 
 // thoughtWords finds thoughts in members that the protocol does not have.
 var thoughtWords = event.Words{Members: wire.WithThoughts(nil)}
-
-// detailNames describes the details of a status, which are JSON in a string.
-var detailNames = event.Table{Discriminators: table.Discriminators, Envelopes: table.Envelopes, EncodedMembers: []string{"md", "interrupt"}}
-
-// hasInternalDetails reports whether the details of a status call themselves internal, or may do so to a reader that accepts more
-// than strict JSON. Plain text has no details.
-func hasInternalDetails(v strictjson.Value) bool {
-	md := v.Get("md")
-	text := bytes.TrimSpace(md.Text())
-	isPlain := md.Kind() == strictjson.String && (len(text) == 0 || bytes.IndexByte([]byte(`{["`), text[0]) < 0)
-	return !isPlain && lenient.HasInternalDiscriminator(&detailNames, v)
-}
 
 type members = map[string]*event.Rule
 
