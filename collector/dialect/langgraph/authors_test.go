@@ -91,6 +91,25 @@ func TestAuthors(t *testing.T) {
 	}
 }
 
+// TestAuthorsBesideData has a listed author's text beside arguments, files and a plan that have content, as deepagents sends them.
+func TestAuthorsBesideData(t *testing.T) {
+	const (
+		todos = `[{"content":"a","status":"pending"}]`
+		files = `{"/a.md":{"content":["a"],"created_at":"2026-01-01T00:00:00Z"}}`
+	)
+	asks := `{"type":"ai","id":"m5","name":"alice","content":"shown","tool_calls":[{"name":"write_todos","args":{"todos":[{"content":"a","name":"b"}]},"id":"c1","type":"tool_call"}]}`
+	for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+		reader := filter.Settings{Policy: policy, Authors: []string{"alice", "user"}, Thoughts: event.ThoughtsDetailed}
+		for _, more := range []string{"", `,"todos":` + todos, `,"files":` + files} {
+			for _, one := range []sent{{"values", `{"messages":[` + asks + `]` + more + `}`}, {"updates", `{"model":{"messages":[` + asks + `]` + more + `}}`}} {
+				if out := leaving(reader, sent{"values", `{"messages":[]}`}, one); !strings.Contains(out, "shown") {
+					t.Errorf("%s: %v does not leave: %s", policy, one, out)
+				}
+			}
+		}
+	}
+}
+
 // TestAuthorsOfQuestions has bob ask a question, which the run's own graph repeats, where only alice may be shown.
 func TestAuthorsOfQuestions(t *testing.T) {
 	speaks := func(namespace, agent string) sent {

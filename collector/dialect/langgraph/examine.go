@@ -96,6 +96,8 @@ var (
 	idMembers    = []string{"id"}
 	// An object with callMembers is a model's message, and one with resultMembers is the result of a call, whatever its type.
 	callMembers, resultMembers = []string{"tool_calls"}, []string{"tool_call_id"}
+	// ownMembers are members of messages in other data. An object without them, such as a file of deepagents, may have content of its own.
+	ownMembers = slices.Concat(words.Anywhere, idMembers)
 	// thoughtMembers hold thoughts. Source: langchain_core/messages/content.py, langchain_deepseek,
 	// langchain_openai and langchain_aws, chat_models.
 	thoughtMembers = []string{"thinking", "reasoning", "reasoning_content", "reasoningContent", "redacted_thinking", "thought", "adk_thought"}
@@ -143,8 +145,10 @@ func (e *examination) examineObject(v strictjson.Value, at place) (is traits, fo
 			found.prompts = found.prompts || at != inData && bytes.IndexByte(value.Raw(), '"') >= 0
 		}
 	}
-	if is.isMessage {
+	if is.isMessage && at != inData && (at != elsewhere || lenient.HasMember(v, ownMembers)) {
 		e.messages = append(e.messages, v)
+	}
+	if is.isMessage {
 		found.hasThought = e.markThoughts(v) || found.hasThought
 	}
 	switch {
