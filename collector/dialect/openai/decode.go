@@ -62,7 +62,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	switch {
 	case b.Rejected == "" && len(b.Events) == 0:
 		b.Add(event.KindOther)
-	case b.Rejected != "" && !v.Exists() && f.MayContainObject():
+	case b.Rejected != "" && !v.Exists() && f.MayContainObject(), v.Kind() != strictjson.Object && mayContainEvent(v):
 		d.unreadable++
 	}
 }
@@ -93,7 +93,7 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 		listError(v, b)
 		d.fail(failure, b)
 	case !named.Is(typeError) && namesOther(f):
-		b.Rejected = event.ReasonShape
+		d.rejectShape(v, b)
 	case isChunk(v):
 		b.Type = typeChunk
 		d.chunk(f, b)
@@ -118,9 +118,16 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	case named.Kind() == strictjson.String:
 		d.responseEvent(f, v, b)
 	default:
-		b.Rejected = event.ReasonShape
+		d.rejectShape(v, b)
 	}
 	b.HasThoughts = b.HasThoughts || marksOf(v, v.Get("data")).shows
+}
+
+// rejectShape rejects an object that is not an event, although it may belong to an item.
+func (d *decoder) rejectShape(v strictjson.Value, b *event.Batch) {
+	b.Rejected = event.ReasonShape
+	d.at.read(v)
+	d.checkUnknown(d.at, b)
 }
 
 // namesOther reports whether a frame's SSE event name is the type of an event of a response, but neither
@@ -197,9 +204,9 @@ func (d *decoder) checkResponse(k kind, v strictjson.Value, m marks, b *event.Ba
 	}
 }
 
-// checkUnknown withholds the item at a place if an event of an unknown type calls itself internal.
+// checkUnknown withholds the item at a place if an event without a known type calls itself internal.
 func (d *decoder) checkUnknown(at place, b *event.Batch) {
-	if b.Internal = lenient.HasInternalDiscriminator(&table, b.JSON); b.Internal {
+	if b.Internal = lenient.IsInternal(b.Frame.Event) || lenient.HasInternalDiscriminator(&anyMark, b.JSON); b.Internal {
 		d.withhold(at)
 	}
 }

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -45,6 +46,23 @@ func TestUnreadableBeginnings(t *testing.T) {
 		if out := leaving(t, client, stream(sent...)); !strings.Contains(out, "secret") {
 			t.Errorf("the client does not get the end of %s", strings.Join(sent, "\n"))
 		}
+	}
+}
+
+// TestBeginningsWithoutType continues an item whose beginning is withheld and has no type.
+func TestBeginningsWithoutType(t *testing.T) {
+	renamed := strings.Replace(added, `"type"`, `"kind"`, 1)
+	marked := strings.Replace(renamed, `"kind":"`, `"kind":"internal:`, 1)
+	quoted, _ := json.Marshal(added)
+	for _, first := range []string{
+		marked, "x\n\nevent: response.output_item.added\ndata: " + marked, strings.Replace(marked, "{", `{"type":7,`, 1), strings.Replace(marked, `"kind"`, `"event"`, 1),
+		"x\n\nevent: internal:x\ndata: " + renamed, "[" + added + "]", "[[" + marked + "]]", string(quoted), "[" + string(quoted) + "]",
+	} {
+		checkStaysIn(t, []filter.Settings{client, public}, created, first, delta)
+		checkStaysIn(t, []filter.Settings{client, public}, created, first, strings.Replace(strings.Replace(added, "added", "done", 1), `[]`, `[{"type":"output_text","text":"secret"}]`, 1))
+	}
+	if out := leaving(t, client, stream(created, renamed, added, delta)); !strings.Contains(out, "secret") {
+		t.Errorf("the client does not get the item: %s", out)
 	}
 }
 

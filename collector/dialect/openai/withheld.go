@@ -8,7 +8,9 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
+	"github.com/delegraph/delegraph/collector/sse"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -211,6 +213,25 @@ func (at *place) partKeys() (keys []string) {
 }
 
 var prefilter = lenient.NewPrefilter(&table)
+
+// anyMark finds marks in what is withheld anyway.
+var anyMark = event.Table{Discriminators: table.Discriminators, NameMembers: table.Labels, DeepEnvelopes: true, OpaqueMembers: table.OpaqueMembers, OwnEnvelopes: table.OwnEnvelopes}
+
+// mayContainEvent reports whether a lenient reader may find an event of the protocol, or an internal one, in data that is not an event.
+func mayContainEvent(v strictjson.Value) bool {
+	for element := range v.Elements() {
+		if mayContainEvent(element) {
+			return true
+		}
+	}
+	switch v.Kind() {
+	case strictjson.String:
+		return dialect.Frame{Frame: sse.Frame{Data: v.Text()}}.MayContainObject()
+	case strictjson.Object:
+		return lenient.HasInternalDiscriminator(&anyMark, v) || Dialect{}.Detect(dialect.Frame{JSON: v}) != dialect.No
+	}
+	return false
+}
 
 // isHiddenItem reports whether an item is an instruction or cannot be read.
 func isHiddenItem(item strictjson.Value) bool {
