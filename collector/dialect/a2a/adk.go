@@ -21,6 +21,7 @@ type adkMetadata struct {
 	hasPartial  bool // the metadata says whether the event is partial
 	partial     bool
 	inArtifact  bool // the event is in an artifact, not in a status
+	isEmpty     bool // the event is in a status that has no parts, and may have lost its calls
 	hasAllCalls bool // the server (JavaScript's) does not leave long-running calls out of artifacts
 
 	errorMessage strictjson.Value // the message of the update if it has the error of the event, and not its content
@@ -106,16 +107,16 @@ func (d *decoder) transferTarget(m adkMetadata) string {
 
 // setSpeaker sets the agent, branch and place of the batch. Python's server leaves the branch out of the artifact with a task's
 // answer and out of the final status. If the artifact or status has the ID of the agent's last event, or no ID, it gets the branch of that
-// event. Python's and Go's servers leave long-running calls out of artifacts. Such an artifact may look like a final response although a call
-// was left out of it, so FinalsUnmarked is not set for it.
+// event. Python's and Go's servers leave long-running calls out of artifacts. If nothing is left of an event, Python's server sends a status
+// without parts. Either may look like a final response although a call was left out of it, so FinalsUnmarked is not set for it.
 //
-// Source: google/adk/a2a/converters/long_running_functions.py of google-adk 2.13.
+// Source: google/adk/a2a/converters/long_running_functions.py and from_adk_event.py of google-adk 2.13.
 func (d *decoder) setSpeaker(t *task, m adkMetadata, b *event.Batch) {
 	if wire.IsUser(m.author) || d.isOfWorkflow(t, m) {
 		return
 	}
 	b.Agent, b.Branch = d.name(m.author), d.name(m.branch)
-	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String(), FinalsUnmarked: !m.inArtifact || m.hasAllCalls})
+	b.Place = d.places.Of(wire.Speaker{Author: b.Agent, Branch: m.branch.String(), FinalsUnmarked: !m.inArtifact && !m.isEmpty || m.hasAllCalls})
 	last, known := t.lastPlaces[b.Agent]
 	switch id := d.name(m.event); {
 	case known && b.Branch == "" && id == last.event && (id != "" || !m.actions.Exists() && m.usage.Len() == 0):

@@ -216,6 +216,7 @@ func (d *decoder) readStatus(v strictjson.Value, b *event.Batch) {
 	d.enterTask(t, st, b)
 	m := readADKMetadata(v.Get("metadata"), st.message.Get("metadata"))
 	m.errorMessage = wire.ErrorMessage(st.message)
+	m.isEmpty = st.state == working && st.parts.len() == 0 && !wire.IsFailureCode(m.code)
 	d.setSpeaker(t, m, b)
 	b.Type = st.typeOf(typeStatus)
 	if isDelegationEnd(v.Get("metadata")) {

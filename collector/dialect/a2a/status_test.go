@@ -47,13 +47,29 @@ func TestStateHash(t *testing.T) {
 	}
 }
 
-// TestUnmarkedFinals checks in which artifacts an agent's response is its final answer if it asks for nothing: Python's servers leave
-// long-running calls out of artifacts, JavaScript's do not.
+// TestUnmarkedFinals checks in which updates an agent's response is its final answer if it asks for nothing: Python's servers leave
+// long-running calls out of artifacts, or send a status without parts, JavaScript's do not.
 func TestUnmarkedFinals(t *testing.T) {
-	for more, want := range map[string]bool{"": false, `,"adk_is_long_running":false`: true} {
-		b := decodeState(t, envelopes["0.3"]("artifact-update", "", artifactCase(hi, "").sent+`,"metadata":{"adk_author":"a"`+more+`}`))
-		if b.Place == nil || b.Place.FinalsUnmarked != want {
-			t.Errorf("with %q, the place is %+v", more, b.Place)
+	artifact := func(more string) string {
+		return envelopes["0.3"]("artifact-update", "", artifactCase(hi, "").sent+`,"metadata":{"adk_author":"a"`+more+`}`)
+	}
+	status := func(state, parts, more string) string {
+		return envelopes["0.3"]("status-update", "", `"taskId":"t","status":{"state":"`+state+`","message":{"messageId":"m","role":"agent","parts":[`+parts+`]}},"metadata":{"adk_author":"a"`+more+`}`)
+	}
+	for _, c := range []struct {
+		sent string
+		want bool
+	}{
+		{artifact(""), false},
+		{artifact(`,"adk_is_long_running":false`), true},
+		{status("working", hi, ""), true},
+		{status("working", "", ""), false},
+		{status("working", "", `,"adk_is_long_running":false`), true},
+		{status("working", "", `,"adk_error_code":"SAFETY"`), true},
+		{status("completed", "", ""), true},
+	} {
+		if b := decodeState(t, c.sent); b.Place == nil || b.Place.FinalsUnmarked != c.want {
+			t.Errorf("of %s, the place is %+v", c.sent, b.Place)
 		}
 	}
 }
