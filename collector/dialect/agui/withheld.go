@@ -1,6 +1,8 @@
 package agui
 
 import (
+	"strings"
+
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -113,6 +115,9 @@ func (d *decoder) continuesWithheld(k *kind, this key, v strictjson.Value) bool 
 			return d.isWithheldID(entityResult, this.id) || d.isWithheldID(entityMessage, d.name(v.Get("messageId")))
 		}
 		return d.isWithheldID(entityMessage, d.name(v.Get("parentMessageId")))
+	case entitySubagent:
+		return d.isWithheldID(entityCall, d.name(v.Get("parentToolCallId"))) || d.isWithheldID(entityMessage, d.name(v.Get("parentMessageId"))) ||
+			d.isWithheldID(entitySubagent, d.name(v.Get("parentSubagentRunId")))
 	case entityThought, entityThinking:
 		return !d.seen.Contains(this) && d.isNameless(d.phaseOf(v))
 	}
@@ -174,9 +179,21 @@ func (d *decoder) note(k *kind, this key, v strictjson.Value, b *event.Batch) {
 func (d *decoder) missStart(f dialect.Frame, b *event.Batch) {
 	isUnreadable := b.Rejected != ""
 	d.missedStart = d.missedStart || isUnreadable && f.MayContainObject()
-	if namesAny := d.isFrameInternal(f.JSON, b) && d.withholdNamed(f.JSON); namesAny || isUnreadable {
+	isInternal := d.isFrameInternal(f.JSON, b)
+	if isInternal {
+		d.withholdMarkedType(f.JSON)
+	}
+	if namesAny := isInternal && d.withholdNamed(f.JSON); namesAny || isUnreadable {
 		clear(d.chunkTargets)
 		d.messages.closeChunked("", true)
+	}
+}
+
+// withholdMarkedType withholds what an internal frame is a piece of whose type is one of the protocol behind a mark.
+func (d *decoder) withholdMarkedType(v strictjson.Value) {
+	unmarked := strings.ToUpper(string(lenient.WithoutMark(v.Get("type").Text())))
+	if k := kinds[unmarked]; k != nil {
+		d.note(k, d.keyOf(k, v), v, &event.Batch{Internal: true})
 	}
 }
 

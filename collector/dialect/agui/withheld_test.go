@@ -94,9 +94,6 @@ var startCases = map[string][]string{
 func TestContinuationsAreWithheld(t *testing.T) {
 	for what, frames := range startCases {
 		for how, evade := range evasions {
-			if how == "type, longer" && slices.Contains([]string{"reasoning", "thinking", "a thinking message", "a subagent", "a step"}, what) {
-				continue // a type that the protocol lacks begins only what has the ID of a message or call
-			}
 			sent := append([]string{evade(frames[0])}, frames[1:]...)
 			for _, s := range allSettings {
 				if got := filterFrames(t, s, sent...); !allWithheld(got) {
@@ -145,6 +142,9 @@ func TestPartsAreWithheld(t *testing.T) {
 		"chunks of an unknown type": {evasions["type, longer"](startCases["a message"][0]), startCases["a message in chunks"][0], `{"type":"TEXT_MESSAGE_CHUNK","delta":"x"}`},
 		"chunks after their end":    {evade(startCases["a message in chunks"][0]), `{"type":"INTERNAL_X"}`, startCases["a message in chunks"][0]},
 		"an encrypted value":        {evade(startCases["a call"][0]), `{"type":"REASONING_ENCRYPTED_VALUE","subtype":"tool-call","entityId":"c","encryptedValue":"x"}`},
+		"a subagent of a call":      {evade(startCases["a call"][0]), `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n","parentToolCallId":"c"}`, startCases["a subagent"][1]},
+		"a subagent of a message":   {evade(startCases["a message"][0]), `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"n","parentMessageId":"m"}`, startCases["a subagent"][2]},
+		"a subagent of a subagent":  {evade(startCases["a subagent"][0]), `{"type":"SUBAGENT_STARTED","subagentRunId":"s2","name":"n","parentSubagentRunId":"s"}`, `{"type":"SUBAGENT_FINISHED","subagentRunId":"s2","result":"x"}`},
 		"a result":                  {evade(startCases["a call"][0]), `{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"x"}`},
 	} {
 		for _, s := range allSettings {
@@ -313,6 +313,21 @@ func TestChunksAfterUnreadable(t *testing.T) {
 	} {
 		if got := last(filterFrames(t, allSettings[0], c.sent...)); (got != withheld) != c.leaves {
 			t.Errorf("%s: the last frame becomes %s, want it let out: %t", name, got, c.leaves)
+		}
+	}
+}
+
+// TestMarkedTypes checks that an event that has a type of the protocol behind its mark withholds the rest of what it is of, also if the
+// beginning left. The mark of an end of a step holds for that end only.
+func TestMarkedTypes(t *testing.T) {
+	for what, frames := range startCases {
+		for _, mark := range []string{"internal:", "internal.", "Internal_", "ｉnternal-"} {
+			for _, s := range allSettings {
+				got := filterFrames(t, s, frames[0], swap(`{"type":"`, `{"type":"`+mark)(frames[1]), frames[1])
+				if isStep := what == "a step"; got[0] == withheld || got[1] != withheld || got[2] != withheld && !isStep {
+					t.Errorf("%s, %s, %s: got %q, want the last frames withheld", what, mark, s.Policy, got)
+				}
+			}
 		}
 	}
 }
