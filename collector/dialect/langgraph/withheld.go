@@ -14,15 +14,21 @@ func (e *examination) isWithheld(id strictjson.Value) bool {
 	return e.withheld.Len() > 0 && isText(id) && e.withheld.MayContain(dialect.Name(id.String()))
 }
 
-// withhold remembers the ID of a message or a task, and those of the message's calls.
-func (e *examination) withhold(item strictjson.Value) {
-	ids := []strictjson.Value{item.Get("id")}
-	for _, list := range callLists {
-		for c := range item.Get(list).Elements() {
-			ids = append(ids, c.Get("id"))
+// callIDs returns the IDs of a message's calls, in LangChain's form or OpenAI's.
+func callIDs(message strictjson.Value) (ids []strictjson.Value) {
+	for _, in := range []strictjson.Value{message, message.Get("additional_kwargs")} {
+		for _, list := range callLists {
+			for c := range in.Get(list).Elements() {
+				ids = append(ids, c.Get("id"))
+			}
 		}
 	}
-	for _, id := range ids {
+	return ids
+}
+
+// withhold remembers the ID of a message or a task, and those of the message's calls.
+func (e *examination) withhold(item strictjson.Value) {
+	for _, id := range append(callIDs(item), item.Get("id")) {
 		if isText(id) {
 			e.withheld.Add(dialect.Name(id.String()))
 		}
@@ -31,11 +37,9 @@ func (e *examination) withhold(item strictjson.Value) {
 
 // beginCalls forgets the calls of earlier messages that have the ID of a call of this message.
 func (e *examination) beginCalls(message strictjson.Value) {
-	for _, list := range callLists {
-		for c := range message.Get(list).Elements() {
-			if id := dialect.Name(c.Get("id").String()); numberedID.MatchString(id) {
-				e.withheld.Remove(id)
-			}
+	for _, id := range callIDs(message) {
+		if name := dialect.Name(id.String()); numberedID.MatchString(name) {
+			e.withheld.Remove(name)
 		}
 	}
 }

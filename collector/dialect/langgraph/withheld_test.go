@@ -35,7 +35,7 @@ func TestContinuations(t *testing.T) {
 	}
 	ofTask := []sent{{"tasks", ended}, {"debug", `{"type":"task_result","payload":` + ended + `}`}, {"checkpoints", `{"values":{},"tasks":[` + ended + `]}`}}
 	for _, first := range []sent{
-		{"values", `{"messages":[` + marked + `]}`}, {"updates", `{"a":{"messages":[` + marked + `]}}`}, {"messages/partial", `[` + marked + `]`}, inTuple(marked, ""),
+		{"values", `{"messages":[` + marked + `]}`}, {"values", `{"messages":[{"type":"chat","role":"internal","id":"m1","content":"","additional_kwargs":{"tool_calls":[{"id":"c1","function":{"name":"search"}}]}}]}`}, {"updates", `{"a":{"messages":[` + marked + `]}}`}, {"messages/partial", `[` + marked + `]`}, inTuple(marked, ""),
 		inTuple(`{"type":"AIMessageChunk","id":"m1","content":"","kind":"internal:x",`+calls+`}`, ""), inTuple(`{"type":"AIMessageChunk","id":"m1","content":"",`+calls+`}`, `,"kind":"internal:x"`),
 		{"internal:messages", `[{"type":"AIMessageChunk","id":"m1","content":"",` + calls + `},{}]`}, {"events", `{"event":"on_chat_model_end","data":{"output":` + own + `},"metadata":{"type":"internal"}}`},
 	} {
