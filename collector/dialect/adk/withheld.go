@@ -12,15 +12,23 @@ import (
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// withhold marks an event as internal if it is about a call of a withheld event. ADK's servers mark only the call itself.
+// withhold marks an event as internal if it is about a call of a withheld event, or is the rest of such an event. ADK's servers mark only the
+// call itself. They send the files that a tool saved after the result, with the same ID.
+//
+// Source: google/adk/cli/api_server.py of google-adk 2.13, events_to_stream.
 func (d *decoder) withhold(fr *frame, b *event.Batch) {
-	b.Internal = d.calls.check(callsOf(fr), wire.IsFiltered(b, prefilter))
+	isAbout, id := d.calls.check(callsOf(fr), wire.IsFiltered(b, prefilter)), dialect.Name(fr.id.String())
+	b.Internal = isAbout || id != "" && id == d.calls.event
+	if isAbout {
+		d.calls.event = id
+	}
 }
 
 // withheldCalls finds the events that are about a call of a withheld event, by its ID. The zero value is ready to use.
 type withheldCalls struct {
 	withheld wire.Set[string] // calls of withheld events
 	left     wire.Set[string] // calls that began in events that left
+	event    string           // ID of the last event about a call of a withheld event
 }
 
 // check reports whether an event is about a call of a withheld event. After more than wire.MaxSet such calls, that may be any call that did

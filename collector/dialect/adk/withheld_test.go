@@ -106,10 +106,13 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"after a marked repeat":            {[]string{by("a", `"partial":true,`+content(called("c", "1"))), hidden, by("a", content(responded("c")))}, false},
 		"after a marked response":          {[]string{by("a", internal+content(responded("c"))), by("a", content(responded("c")))}, false},
 		"of a tool of the model's server":  {[]string{server, by("a", content(`{"toolResponse":{"id":"s","toolType":"GOOGLE_SEARCH_WEB","response":{"x":"secret"}}}`))}, false},
+		"the files beside the response":    {[]string{hidden, by("a", `"id":"e",`+content(responded("c"))), by("a", `"id":"e","actions":{"stateDelta":{"x":"secret"},"artifactDelta":{"secret":0}}`)}, false},
 		"of code":                          {[]string{code, by("a", content(`{"codeExecutionResult":{"id":"k","output":"secret"}}`))}, false},
 
 		"another response":                {[]string{hidden, by("a", content(called("d", "1"))), by("a", content(responded("d")))}, true},
 		"another confirmation":            {[]string{hidden, by("a", content(confirmation("d")))}, true},
+		"the files of another event":      {[]string{hidden, by("a", `"id":"e",`+content(responded("c"))), by("a", `"id":"f","actions":{"artifactDelta":{"x":0}}`)}, true},
+		"files without an ID":             {[]string{hidden, by("a", content(responded("c"))), by("a", `"actions":{"artifactDelta":{"x":0}}`)}, true},
 		"a widget of another call":        {[]string{hidden, by("a", `"actions":{"renderUiWidgets":[{"id":"d"}]}`)}, true},
 		"a text with the event's ID":      {[]string{by("a", `"id":"e",`+internal+says("x")), by("a", `"id":"e",`+says("hi"))}, true},
 		"the text again":                  {[]string{by("a", internal+says("the answer")), by("a", says("the answer"))}, true},
