@@ -105,8 +105,13 @@ func (n *namedCalls) addCall(call strictjson.Value) {
 	}
 }
 
+// addID adds an ID, unless it is absent or empty. A lenient reader may take 7 for "7".
 func addID(ids *[]string, id strictjson.Value) {
-	if name := dialect.Name(id.String()); name != "" {
+	name := id.String()
+	if id.Kind() > strictjson.Null && id.Kind() != strictjson.String {
+		name = string(id.Raw())
+	}
+	if name = dialect.Name(name); name != "" {
 		*ids = append(*ids, name)
 	}
 }

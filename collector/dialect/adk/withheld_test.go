@@ -109,6 +109,12 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"the files beside the response":    {[]string{hidden, by("a", `"id":"e",`+content(responded("c"))), by("a", `"id":"e","actions":{"stateDelta":{"x":"secret"},"artifactDelta":{"secret":0}}`)}, false},
 		"of code":                          {[]string{code, by("a", content(`{"codeExecutionResult":{"id":"k","output":"secret"}}`))}, false},
 
+		"the response to a number":         {[]string{by("a", internal+content(`{"functionCall":{"id":7,"name":"pay"}}`)), by("a", content(`{"functionResponse":{"id":7,"name":"pay","response":{"r":"secret"}}}`))}, false},
+		"a response to the number as text": {[]string{by("a", internal+content(`{"functionCall":{"id":7,"name":"pay"}}`)), by("a", content(responded("7")))}, false},
+		"the response to a list":           {[]string{by("a", internal+content(`{"functionCall":{"id":["c"],"name":"pay"}}`)), by("a", content(`{"functionResponse":{"id":["c"],"name":"pay"}}`))}, false},
+
+		"a response to another number":    {[]string{by("a", internal+content(`{"functionCall":{"id":7,"name":"pay"}}`)), by("a", content(`{"functionResponse":{"id":8,"name":"pay"}}`))}, true},
+		"calls with a null as ID":         {[]string{by("a", internal+content(`{"functionCall":{"id":null,"name":"pay"}}`)), by("a", content(`{"functionResponse":{"id":null,"name":"pay"}}`))}, true},
 		"another response":                {[]string{hidden, by("a", content(called("d", "1"))), by("a", content(responded("d")))}, true},
 		"another confirmation":            {[]string{hidden, by("a", content(confirmation("d")))}, true},
 		"the files of another event":      {[]string{hidden, by("a", `"id":"e",`+content(responded("c"))), by("a", `"id":"f","actions":{"artifactDelta":{"x":0}}`)}, true},

@@ -25,8 +25,9 @@ type decoder struct {
 	authors wire.Set[string] // every node and agent so far, perhaps wire.UnknownAuthor
 	answer  answer
 
-	isMarked bool             // the current frame is withheld for what it says
-	withheld wire.Set[string] // branches of the nodes whose start was withheld
+	isMarked   bool             // the current frame is withheld for what it says
+	withheld   wire.Set[string] // branches of the nodes whose start was withheld; "" stands for those without a readable name
+	ofNameless bool             // the node that began last is one of these, so it may be what works
 
 	questions             []string // the ids of the open questions
 	repeatedSinceQuestion bool     // the answer was repeated after the last question
@@ -196,14 +197,19 @@ func (d *decoder) readTrace(v strictjson.Value, b *event.Batch) {
 		if b.Agent != "" {
 			b.Add(event.KindAgentStarted)
 		}
-		if d.isMarked && b.Branch != "" {
+		d.ofNameless = d.isMarked && b.Branch == ""
+		if d.isMarked {
 			d.withheld.Add(b.Branch)
+		}
+		if d.ofNameless {
+			d.miss(typeTrace, b) // no other node may be taken for it
 		}
 		d.readState(v, b)
 	case traceNodeEnd:
 		speaker := d.nodes.current()
 		ended := d.nodes.end(name, dialect.Count(v.Get("step")))
 		d.setSpeaker(ended, b)
+		b.Internal = b.Internal || b.Branch == "" && d.withheld.MayContain("")
 		d.readState(v, b)
 		if ended == speaker {
 			addText(d.answer.unreportedOfNode(), b)
@@ -277,7 +283,7 @@ func (d *decoder) readToolCall(v strictjson.Value, b *event.Batch) {
 	args := b.Embedded(v.Get("args"))
 	b.HasThoughts = lenient.ContainsThoughtMarker(args)
 	e.SetPayload(args)
-	d.calls.begin(call{e.Name, caller, d.isMarked || d.isOfWithheld(b)})
+	d.calls.begin(call{e.Name, caller, d.isMarked || d.isOfWithheld(b) || b.Internal})
 }
 
 func (d *decoder) readToolResult(v strictjson.Value, b *event.Batch) {
@@ -351,8 +357,10 @@ func (d *decoder) readDebug(v strictjson.Value, b *event.Batch) {
 // user is the name of the human user. An agent must not have it.
 const user = "user"
 
-// setSpeaker sets the speaker of the batch to a node, unless it has no name.
+// setSpeaker sets the speaker of the batch to a node, unless it has no name. It withholds the frame if a withheld node without a readable
+// name may be the speaker.
 func (d *decoder) setSpeaker(n node, b *event.Batch) {
+	b.Internal = b.Internal || d.ofNameless && n.branch == ""
 	if n.name != user && n.name != "" {
 		b.Agent, b.Branch = n.name, n.branch
 		d.authors.Add(n.name)

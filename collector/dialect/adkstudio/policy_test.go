@@ -211,6 +211,7 @@ func TestPartsOfWithheldStarts(t *testing.T) {
 		hiddenNode   = `trace {"type":"node_start","node":"a","step":1,"event":"internal:x"}`
 		nextNode     = `trace {"type":"node_start","node":"b","step":2}`
 	)
+	unnamed := strings.NewReplacer(`"a"`, `7`).Replace
 	for _, c := range []struct {
 		sent   []string
 		leaves bool // the last frame
@@ -233,6 +234,17 @@ func TestPartsOfWithheldStarts(t *testing.T) {
 		{[]string{hiddenNode, end}, false},
 		{[]string{hiddenNode, "chunk secret", end, nextNode, "chunk shown"}, true},
 		{[]string{hiddenNode, "chunk copied", end, nextNode, "chunk copied"}, true},
+		{[]string{nextNode, unnamed(hiddenNode), "chunk secret"}, false},
+		{[]string{`trace {"type":"node_start","step":1,"kind":"internal:x"}`, "chunk secret"}, false},
+		{[]string{strings.Replace(hiddenNode, `"a"`, `"user"`, 1), "chunk secret"}, false},
+		{[]string{unnamed(hiddenNode), call}, false},
+		{[]string{unnamed(hiddenNode), call, nextNode, result}, false},
+		{[]string{unnamed(hiddenNode), `thinking {"content":"secret","agent":7}`}, false},
+		{[]string{unnamed(hiddenNode), nextNode, unnamed(end)}, false},
+		{[]string{unnamed(hiddenNode), nextNode, "chunk shown"}, true},
+		{[]string{unnamed(hiddenNode), nextNode, call, result}, true},
+		{[]string{unnamed(hiddenNode), `trace {"type":"done","state":{}}`}, true},
+		{[]string{nextNode, unnamed(node), "chunk shown"}, true},
 		{[]string{hiddenNode, end, `trace {"type":"done","state":{"r":"copied"}}`}, true},
 		{[]string{hiddenNode, call}, false},
 		{[]string{hiddenNode, call, end, result}, false},
