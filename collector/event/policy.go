@@ -151,6 +151,9 @@ type Type struct {
 	// other frames, they hold the name of an agent or a tool, for example.
 	Labels []string
 
+	// OpaqueMembers are members of the frame that are not searched for discriminators although they are DeepMembers of the table.
+	OpaqueMembers []string
+
 	// Shows are kinds of facts that every frame of the type shows a part of, although neither the decoder nor Public
 	// reports them. For example, a piece of a call's arguments shows a part of KindToolStarted. If a setting excludes
 	// one of these kinds, the client does not get the frame.

@@ -71,11 +71,11 @@ func stringNamesInternal(t *event.Table, text []byte, around scope) bool {
 	return namesInternal(t, root, around, nil) || around != everyString && anyStringNamesInternal(t, root, around)
 }
 
-// HasEncodedInternal reports whether a string in v, at any depth, is JSON that calls itself internal. A string that only begins as
-// JSON counts if it may contain the word, because other readers accept more.
+// HasEncodedInternal reports whether a string in v, at any depth outside of the table's OpaqueMembers, is JSON that calls itself internal. A
+// string that only begins as JSON counts if it may contain the word, because other readers accept more.
 func HasEncodedInternal(t *event.Table, v strictjson.Value) bool {
-	for _, member := range v.Members() {
-		if HasEncodedInternal(t, member) {
+	for name, member := range v.Members() {
+		if !MatchesAny(name.Text(), t.OpaqueMembers) && HasEncodedInternal(t, member) {
 			return true
 		}
 	}

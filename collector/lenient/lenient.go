@@ -21,14 +21,15 @@ import (
 // decoder and the filters of all policies withhold the same frames. p must be the Prefilter of b.Table.
 func CheckNames(b *event.Batch, p *Prefilter) event.NameCheck {
 	if b.Names == event.NamesUnchecked {
-		b.Names = checkNames(b.Table, p, b.JSON, b.Table.Types[b.Type].Labels)
+		rules := b.Table.Types[b.Type]
+		b.Names = checkNames(b.Table, p, b.JSON, &rules)
 	}
 	return b.Names
 }
 
 // checkNames returns NamesInternal if the frame or a frame within it calls itself internal, and NamesUnknown if
-// a discriminator has a value that is not in the table's types. p must be the table's Prefilter. labels are those of the frame's type.
-func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, labels []string) event.NameCheck {
+// a discriminator has a value that is not in the table's types. p must be the table's Prefilter. rules are those of the frame's type.
+func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, rules *event.Type) event.NameCheck {
 	for name, value := range frame.Members() {
 		text := name.Text()
 		if !p.MayMatch(text) {
@@ -42,8 +43,11 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, labels []s
 				return event.NamesUnknown
 			}
 		}
-		if (MatchesAny(text, t.Labels) || MatchesAny(text, labels)) && ContainsInternal(value) || hasInternalName(t, text, value) {
+		if (MatchesAny(text, t.Labels) || MatchesAny(text, rules.Labels)) && ContainsInternal(value) || hasInternalName(t, text, value) {
 			return event.NamesInternal
+		}
+		if MatchesAny(text, rules.OpaqueMembers) {
+			continue
 		}
 		within := scopeOf(t, text, outerScope(t), false)
 		if (within != envelopes || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {

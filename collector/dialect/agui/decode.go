@@ -90,8 +90,10 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		b.Add(event.KindOther)
 		return
 	}
-	b.Type = k.name
-	b.Internal = lenient.CheckNames(b, prefilter) == event.NamesInternal || isMarkedInternal(v) || encodesInternal(k, v)
+	if b.Type = k.name; k.name == typeCustom && v.Get("name").Is(manualState) {
+		b.Type = typeStateCopy
+	}
+	b.Internal = lenient.CheckNames(b, prefilter) == event.NamesInternal || isMarkedInternal(v) || encodesInternal(b.Type, v)
 	d.filtered = wire.IsFiltered(b, prefilter) || b.Internal
 	d.decodeKind(k, v, b)
 }

@@ -81,7 +81,17 @@ func (d *decoder) cutQuestions(end strictjson.Value, b *event.Batch) (removesAll
 
 // isWithheldQuestion reports whether a question is marked internal, or is about a withheld call.
 func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
-	return d.isWithheldID(entityCall, d.memberOf(v, callIDs)) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&table, v) || lenient.HasEncodedInternal(&table, v)
+	return d.isWithheldID(entityCall, d.memberOf(v, callIDs)) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&questionTable, v) || lenient.HasEncodedInternal(&questionTable, v)
+}
+
+// questionTable says where a question calls itself internal. Adapters put what the application asks, such as the value of on_interrupt,
+// into its metadata.
+var questionTable = event.Table{
+	Discriminators: table.Discriminators,
+	NameMembers:    eventMembers,
+	Envelopes:      table.Envelopes,
+	DeepMembers:    append([]string{"metadata"}, table.DeepMembers...),
+	OpaqueMembers:  table.OpaqueMembers,
 }
 
 // hideArguments replaces the messages of questions about tool calls. Pydantic AI writes the arguments into them.
@@ -142,6 +152,12 @@ func inputOf(v strictjson.Value) event.InputKind {
 // onInterrupt is the name of the custom event with which adapters of LangGraph, CrewAI and Mastra
 // still ask by default. The run then ends as if it had completed.
 const onInterrupt = "on_interrupt"
+
+// manualState is the name of the custom event with which an application of LangGraph sets the state. The adapter passes it on, and then a
+// STATE_SNAPSHOT.
+//
+// Source: ag_ui_langgraph/types.py of ag-ui-langgraph 0.0.47.
+const manualState = "manually_emit_state"
 
 // custom reads custom events that say how a run ends, that a step is an agent or that it failed.
 func (d *decoder) custom(v strictjson.Value, b *event.Batch) {

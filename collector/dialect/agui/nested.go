@@ -80,7 +80,7 @@ func yieldWithheld(v strictjson.Value, at position, yield func(part strictjson.V
 		return yieldWithheld(inner, at, func(strictjson.Value) bool { return yield(v) })
 	}
 	for name, value := range v.Members() {
-		if !yieldWithheld(value, at.inside(name.Text()), yield) {
+		if !lenient.MatchesAny(name.Text(), argumentMembers) && !yieldWithheld(value, at.inside(name.Text()), yield) {
 			return false
 		}
 	}
@@ -156,8 +156,8 @@ func (d *decoder) cutNested(activity strictjson.Value, idMember string, b *event
 // questions as such strings.
 //
 // Source: src/mastra.ts of @ag-ui/mastra.
-func encodesInternal(k *kind, v strictjson.Value) bool {
-	switch k.name {
+func encodesInternal(frameType string, v strictjson.Value) bool {
+	switch frameType {
 	case typeCustom:
 		return lenient.HasEncodedInternal(&table, v.Get("value"))
 	case typeActivitySnapshot:

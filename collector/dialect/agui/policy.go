@@ -16,6 +16,7 @@ const (
 	typeThoughtMessage  = "reasoned text" // a thought sent as a message
 	typeOrphan          = "stray text"    // a piece of a message whose start was not seen; it is withheld because the table does not list it
 	typeInterrupt       = "on_interrupt"  // a framework's own event that asks a question
+	typeStateCopy       = "copied state"  // the event with which LangGraph's application sets the state
 	typeError           = "error"         // an error of the server around the agent
 )
 
@@ -30,6 +31,7 @@ var table = event.Table{
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
 	Envelopes:       []string{"event", "rawEvent", "metadata"},
 	DeepMembers:     []string{"value", "content", "patch"},
+	OpaqueMembers:   argumentMembers,
 	IgnoreEventName: true,                              // the protocol's client reads only the data
 	KeptEvents:      []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models
@@ -95,11 +97,15 @@ var table = event.Table{
 		})},
 
 		typeCustom:    {Client: true, Labels: eventName},
+		typeStateCopy: {Client: true, Labels: eventName, OpaqueMembers: []string{"value"}}, // STATE_SNAPSHOT is not searched either
 		typeInterrupt: {Client: true, Labels: eventName, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Replacement: `""`}})},
 
 		// RAW (events of the agent's framework) and typeOrphan are left out, so that they are withheld.
 	},
 }
+
+// argumentMembers hold the arguments of a call in what an application asks or reports.
+var argumentMembers = []string{"args", "arguments", "tool_args", "toolArgs"}
 
 // eventName is the member that holds the name of a CUSTOM event.
 var eventName = []string{"name"}
