@@ -88,7 +88,8 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	}
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
-	e.Error, e.Code, e.Elsewhere = event.AgentError, code, b.Agent == "" && d.sdk.agents.beside
+	hasAnswered := d.sdk.on && !isOne && len(d.sdk.agents.active) == 0 // a guardrail or a hook of the run has failed
+	e.Error, e.Code, e.Elsewhere = event.AgentError, code, b.Agent == "" && (hasAnswered || d.sdk.agents.beside)
 	if d.singleRun {
 		d.others = nil // they are parts of the run
 	}
