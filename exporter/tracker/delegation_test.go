@@ -55,6 +55,74 @@ func TestTransferLoops(t *testing.T) {
 	}
 }
 
+// TestCheckpointsAfterTransfers checks that a frame without facts, such as a checkpoint at the end of an agent, begins no agent, although the
+// agent has just given control to one above it.
+func TestCheckpointsAfterTransfers(t *testing.T) {
+	down, up := []fact{responds("m"), handsOver("", "b")}, []fact{responds("m"), handsOver("", "a")}
+	tell(t, []story{
+		{"to the agent that runs it", file(), []*event.Batch{
+			at2("a", "a@1", "", down...), at2("a", "a@1", ""), at2("b", "a@1/b@1", "", up...), at2("b", "a@1/b@1", ""),
+			at2("a", "a@2", "", down...), at2("a", "a@2", ""), at2("b", "a@2/b@1", "", concludes), at2("b", "a@2/b@1", "")}, `
+completed
+invoke_agent a ok 1-8
+  invoke_agent b ok 1-4
+    chat m ok 2-3
+  chat m ok 1-1
+  invoke_agent a ok 3-8
+    invoke_agent b ok 5-8
+      chat m ok 6-7
+    chat m ok 4-5`},
+		{"to an agent above that has not spoken", file(), []*event.Batch{
+			at2("b", "r@1/a@1/b@1", "", up...), at2("b", "r@1/a@1/b@1", ""), at2("a", "r@1/a@1", "", concludes), at2("a", "r@1/a@1", "")}, `
+completed
+invoke_workflow r ok 1-4
+  invoke_agent b ok 1-2
+    chat m ok 1-1
+  invoke_agent a ok 1-4
+    chat m ok 2-3`},
+		{"by an agent that runs again", file(), []*event.Batch{
+			at2("a", "a@1", "", down...), at2("b", "a@1/b@1", "", up...), at2("b", "a@1/b@1", "", concludes)}, `
+completed
+invoke_agent a ok 1-3
+  invoke_agent b ok 1-2
+    chat m ok 1-2
+  chat m ok 1-1
+  invoke_agent a ok 2-3
+    invoke_agent b ok 2-3
+      chat m ok 2-3`},
+		{"an agent that has not spoken", file(), []*event.Batch{
+			at2("a", "a@1", "", down...), at2("b", "a@1/b@1", "", up...), at2("c", "a@1/c@1", ""), at2("c", "a@1/c@1", "", concludes)}, `
+completed
+invoke_agent a ok 1-4
+  invoke_agent b ok 1-2
+    chat m ok 1-2
+  chat m ok 1-1
+  invoke_agent a ok 2-4
+    invoke_agent c ok 2-4
+      chat m ok 3-4`},
+		{"the target", file(), []*event.Batch{
+			at2("a", "r@1/a@1", "", down...), at2("b", "r@1/a@1/b@1", "", up...), at2("a", "r@1/a@1", ""), at2("a", "r@1/a@1", "", concludes)}, `
+completed
+invoke_workflow r ok 1-4
+  invoke_agent a ok 1-2
+    invoke_agent b ok 1-2
+      chat m ok 1-2
+    chat m ok 1-1
+  invoke_agent a ok 2-4
+    chat m ok 3-4`},
+		{"without a number", file(), []*event.Batch{
+			at2("a", "a", "", down...), at2("b", "a/b", "", up...), at2("b", "a/b", ""), at2("a", "a", "", concludes)}, `
+completed
+invoke_agent a ok 1-4
+  invoke_agent b ok 1-4
+    invoke_agent a ok 2-4
+      invoke_agent b ok 2-3
+      chat m ok 3-4
+    chat m ok 1-2
+  chat m ok 1-1`},
+	})
+}
+
 // TestDepth checks the delegation depth.
 func TestDepth(t *testing.T) {
 	isAgent := func(s *tracker.Settings) { s.IsAgentTool = func(_, tool string) bool { return tool == "expert" } }

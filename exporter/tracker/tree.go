@@ -17,6 +17,9 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 	if !r.repeatEndedParallel(b.Place) {
 		return nil
 	}
+	if at := r.recordedAt(nodes, b); at != nil {
+		return at
+	}
 	var at *Operation
 	for i := range nodes {
 		n := &nodes[i]
@@ -28,6 +31,22 @@ func (r *openRun) operationAt(b *event.Batch) *Operation {
 		}
 	}
 	at.noteSpeaker(b, nodes[len(nodes)-1].Kind)
+	return at
+}
+
+// recordedAt returns the known invocation at a numbered place if a frame has no facts and another agent has got control. Otherwise it returns
+// nil. Such a frame, for example a checkpoint at the end of an agent, may follow a transfer to an agent above, which has not spoken again.
+//
+// Source: google/adk/agents/base_agent.py of google-adk 2.13, _create_agent_state_event.
+func (r *openRun) recordedAt(nodes []event.Node, b *event.Batch) (at *Operation) {
+	if last := &nodes[len(nodes)-1]; len(r.silentTargets) == 0 || hasFacts(b) || last.Run == "" || r.silentTargets[last.Name] != nil {
+		return nil
+	}
+	for i := range nodes {
+		if at = r.nodes[keyBelow(at, &nodes[i])]; at == nil {
+			return nil
+		}
+	}
 	return at
 }
 
