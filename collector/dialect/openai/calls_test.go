@@ -143,6 +143,10 @@ func TestResultsInChunks(t *testing.T) {
 		called = `{"id":"v","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"t","type":"function","function":{"name":"f","arguments":""}}]}}]}`
 		result = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"tool","tool_call_id":"t","content":"secret"}}]}`
 		again  = `{"id":"w","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"secret"}}]}}]}`
+		// As LiteLLM calls MCP tools.
+		ran    = `{"id":"u","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","provider_specific_fields":{"mcp_call_results":[{"tool_call_id":"t","result":"secret"}]}}}]}`
+		listed = `{"id":"u","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","provider_specific_fields":{"mcp_tool_calls":[{"id":"t","type":"function","function":{"name":"f","arguments":"secret"}}]}}}]}`
+		both   = `{"id":"u","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"t","function":{"name":"f"}}],"provider_specific_fields":{"mcp_call_results":[{"tool_call_id":"t","result":"secret"}]}}}]}`
 	)
 	mark := func(member string) string { return strings.Replace(called, `{"id":"v"`, `{`+member+`"id":"v"`, 1) }
 	for _, single := range []bool{true, false} {
@@ -154,8 +158,8 @@ func TestResultsInChunks(t *testing.T) {
 			strings.Replace(called, `"type":"function"`, `"type":"internal"`, 1), mark(`"x":1,"x":2,`),
 			strings.Replace(called, `}}]}}]}`, `}}]}},{"index":1,"delta":{"role":"system","content":"x"}}]}`, 1),
 		} {
-			for _, next := range [][]string{{result}, {strings.Replace(result, `"id":"w"`, `"id":"u"`, 1)}, {again}, {strings.Replace(result, "secret", "", 1), strings.NewReplacer(`"role":"tool","tool_call_id":"t",`, "").Replace(result)}} {
-				if isCut := strings.Contains(hidden, `"x":2`); isCut && next[0] == again {
+			for _, next := range [][]string{{result}, {strings.Replace(result, `"id":"w"`, `"id":"u"`, 1)}, {again}, {ran}, {listed}, {both}, {strings.Replace(result, "secret", "", 1), strings.NewReplacer(`"role":"tool","tool_call_id":"t",`, "").Replace(result)}} {
+				if isCut := strings.Contains(hidden, `"x":2`); isCut && (next[0] == again || next[0] == both) {
 					continue // it may begin the call
 				}
 				if out := leavesOf(append([]string{begun, hidden}, next...)...); strings.Contains(out, "secret") {
@@ -163,7 +167,7 @@ func TestResultsInChunks(t *testing.T) {
 				}
 			}
 		}
-		for _, sent := range [][]string{{begun, called, result}, {begun, called, `{"x":1,"x":2}`, result}, {begun, result}} {
+		for _, sent := range [][]string{{begun, called, result}, {begun, called, `{"x":1,"x":2}`, result}, {begun, result}, {called, ran}, {called, listed}, {called, `{"x":1,"x":2}`, ran}, {`{"x":1,"x":2}`, both}} {
 			if out := leavesOf(sent...); !strings.Contains(out, "secret") {
 				t.Errorf("a single run: %t, of %s\nthis leaves: %s", single, sent, out)
 			}

@@ -62,14 +62,24 @@ type results struct {
 	withheld bool
 }
 
-// chunkCalls holds the calls that a chunk begins or continues, and those of which it has the result.
+// chunkCalls holds the calls that a chunk begins or continues, and those of which it has the result or a copy.
 type chunkCalls struct{ begun, answered place }
 
+// callsOf reads the calls and results of a chunk. LiteLLM calls MCP tools itself, and sends the calls and the results in a member of its own.
+//
+// Source: litellm/responses/mcp/chat_completions_handler.py of litellm 1.106.
 func callsOf(chunk strictjson.Value) (calls chunkCalls) {
 	add := func(v strictjson.Value) {
+		own := v.Get("provider_specific_fields")
 		calls.answered.addID(v.Get("tool_call_id"))
 		for piece := range v.Get("tool_calls").Elements() {
 			calls.begun.addID(piece.Get("id"))
+		}
+		for call := range own.Get("mcp_tool_calls").Elements() {
+			calls.answered.addID(call.Get("id"))
+		}
+		for result := range own.Get("mcp_call_results").Elements() {
+			calls.answered.addID(result.Get("tool_call_id"))
 		}
 	}
 	add(chunk)
@@ -81,10 +91,12 @@ func callsOf(chunk strictjson.Value) (calls chunkCalls) {
 	return calls
 }
 
-// isWithheldCall reports whether one of the calls is withheld. A call of which only the result is known may have begun in an unreadable
-// frame.
+// isWithheldCall reports whether one of the calls is withheld. A call that neither this chunk nor an earlier one begins may have begun in an
+// unreadable frame.
 func (d *decoder) isWithheldCall(calls chunkCalls) bool {
-	isLost := func(key string) bool { return d.unreadable > 0 && !d.items.seen.MayContain(key) }
+	isLost := func(key string) bool {
+		return d.unreadable > 0 && !d.items.seen.MayContain(key) && !slices.Contains(calls.begun.keys, key)
+	}
 	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), d.isWithheldKey) || slices.ContainsFunc(calls.answered.keys, isLost)
 }
 
