@@ -81,7 +81,7 @@ func (d *decoder) cutQuestions(end strictjson.Value, b *event.Batch) (removesAll
 
 // isWithheldQuestion reports whether a question is marked internal, or is about a withheld call.
 func (d *decoder) isWithheldQuestion(v strictjson.Value) bool {
-	return d.isWithheldID(entityCall, d.memberOf(v, callIDs)) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&questionTable, v) || lenient.HasEncodedInternal(&questionTable, v)
+	return d.mayBeWithheldID(entityCall, d.memberOf(v, callIDs)) || isMarkedInternal(v) || lenient.HasInternalDiscriminator(&questionTable, v) || lenient.HasEncodedInternal(&questionTable, v)
 }
 
 // questionTable says where a question calls itself internal. Adapters put what the application asks, such as the value of on_interrupt,

@@ -102,7 +102,7 @@ func TestPiecesAfterMany(t *testing.T) {
 		{[]string{text, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"hi"}`}, true},
 		{[]string{text, call, `{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"{}"}`}, true},
 		{[]string{text, call, `{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"c","content":"1"}`}, true},
-		{[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"b","parentToolCallId":"i1099"}`}, true},
+		{[]string{`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"b","parentToolCallId":"i1099"}`}, false},
 		{[]string{`{"type":"TOOL_CALL_ARGS","toolCallId":"i1099","delta":"x"}`}, false},
 		{[]string{`{"type":"TOOL_CALL_END","toolCallId":"i1099"}`}, false},
 		{[]string{`{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"i1099","content":"x"}`}, false},

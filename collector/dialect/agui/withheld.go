@@ -66,6 +66,12 @@ func (d *decoder) isWithheldID(of entity, id string) bool {
 	return id != "" && d.withheld.Contains(key{entity: of, id: id})
 }
 
+// mayBeWithheldID is isWithheldID for an ID that an event of another entity names. Once more is withheld than is remembered, it is true if the
+// beginning of the entity did not leave.
+func (d *decoder) mayBeWithheldID(of entity, id string) bool {
+	return d.isWithheldID(of, id) || id != "" && d.withheld.IsFull() && !d.seen.Contains(key{entity: of, id: id})
+}
+
 // isNameless reports whether an entity may be one of those that were withheld without a unique ID. A frame or entity without an owner
 // matches any owner.
 func (d *decoder) isNameless(this key) bool {
@@ -114,16 +120,16 @@ func (d *decoder) continuesWithheld(k *kind, this key, v strictjson.Value) bool 
 		if k.name == typeToolResult {
 			return d.isWithheldID(entityResult, this.id) || d.isWithheldID(entityMessage, d.name(v.Get("messageId")))
 		}
-		return d.isWithheldID(entityMessage, d.name(v.Get("parentMessageId")))
+		return d.mayBeWithheldID(entityMessage, d.name(v.Get("parentMessageId")))
 	case entitySubagent:
-		return d.isWithheldID(entityCall, d.name(v.Get("parentToolCallId"))) || d.isWithheldID(entityMessage, d.name(v.Get("parentMessageId"))) ||
-			d.isWithheldID(entitySubagent, d.name(v.Get("parentSubagentRunId")))
+		return d.mayBeWithheldID(entityCall, d.name(v.Get("parentToolCallId"))) || d.mayBeWithheldID(entityMessage, d.name(v.Get("parentMessageId"))) ||
+			d.mayBeWithheldID(entitySubagent, d.name(v.Get("parentSubagentRunId")))
 	case entityThought, entityThinking:
 		return !d.seen.Contains(this) && d.isNameless(d.phaseOf(v))
 	}
 	if k.name == typeReasoningEncryptedValue {
 		id := d.name(v.Get("entityId"))
-		return d.isWithheldID(entityMessage, id) || d.isWithheldID(entityCall, id)
+		return d.isWithheldID(entityMessage, id) || d.isWithheldID(entityCall, id) || d.mayBeWithheldID(entityMessage, id) && d.mayBeWithheldID(entityCall, id)
 	}
 	return false
 }

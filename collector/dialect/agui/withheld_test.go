@@ -1,6 +1,7 @@
 package agui_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -346,5 +347,37 @@ func TestWithheldIDs(t *testing.T) {
 		if got := filterFrames(t, allSettings[0], activity[0], first, activity[0]); got[0] == withheld || got[2] != withheld {
 			t.Errorf("%s, later: got %q, want the last withheld", name, got)
 		}
+	}
+}
+
+// TestManyWithheldParents withholds more messages, calls and subagents than are remembered. What names one of them does not leave.
+func TestManyWithheldParents(t *testing.T) {
+	many := []string{
+		`{"type":"RUN_STARTED","threadId":"t","runId":"r"}`, `{"type":"TEXT_MESSAGE_START","messageId":"left","role":"assistant"}`, `{"type":"TEXT_MESSAGE_END","messageId":"left"}`,
+		`{"type":"TOOL_CALL_START","toolCallId":"left","toolCallName":"f"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"left","name":"a"}`,
+	}
+	for i := range 1100 {
+		many = append(many, fmt.Sprintf(`{"type":"TEXT_MESSAGE_START","messageId":"%d","role":"assistant","kind":"internal"}`, i))
+	}
+	for _, next := range []string{
+		`{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f","parentMessageId":"left"}`, `{"type":"REASONING_ENCRYPTED_VALUE","subtype":"message","entityId":"left","encryptedValue":"x"}`,
+		`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"a","parentToolCallId":"left"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"a","parentMessageId":"left"}`,
+		`{"type":"SUBAGENT_STARTED","subagentRunId":"s","name":"a","parentSubagentRunId":"left"}`,
+	} {
+		if got := last(filterFrames(t, allSettings[0], append(many, next)...)); got != next {
+			t.Errorf("%s becomes %s", next, got)
+		}
+		next = strings.Replace(next, "left", "1099", 1)
+		if got := last(filterFrames(t, allSettings[0], append(many, next)...)); got != withheld {
+			t.Errorf("%s becomes %s", next, got)
+		}
+	}
+	question := `{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","reason":"tool_call","toolCallId":"left","message":"secret"}]}}`
+	if got := last(filterFrames(t, allSettings[0], append(many, question)...)); got != question {
+		t.Errorf("a question about a call becomes %s", got)
+	}
+	question = strings.Replace(question, "left", "1099", 1)
+	if got := last(filterFrames(t, allSettings[0], append(many, question)...)); strings.Contains(got, "secret") {
+		t.Errorf("a question about a withheld call becomes %s", got)
 	}
 }

@@ -18,6 +18,7 @@ type decoder struct {
 	session    string
 	isVersion2 bool // version 2, whose frames name their agent
 	withheld   wire.Set[itemID]
+	left       wire.Set[itemID] // agents that are no subagents and of which a frame left
 	runState
 }
 

@@ -40,17 +40,34 @@ func (d *decoder) check(kind string, v strictjson.Value, record *subagent, b *ev
 		for _, one := range agents {
 			d.withheld.Remove(one)
 		}
-	case kind == typeToolEnd && d.hidesCall(v.Get("call_id")), d.withheld.IsFull() && b.Branch != "" && !record.shown:
+	case kind == typeToolEnd && d.hidesCall(v.Get("call_id")):
 		b.Internal = true
+	}
+	if d.withheld.IsFull() && kind != typeSubagentStart {
+		b.Internal = b.Internal || b.Branch != "" && !record.shown || b.Branch == "" && !d.haveLeft(agents)
 	}
 	caller := v.Get("parent_call_id")
 	b.Internal = b.Internal || isSet(caller) && d.hidesCall(caller) || slices.ContainsFunc(agents, d.withheld.Contains)
 	if leaves(b) {
 		record.shown = true
+		if b.Branch == "" {
+			d.addLeft(agents)
+		}
 		return
 	}
 	record.shown = record.shown && kind != typeSubagentStart
 	d.withholdStart(kind, v, b.Branch)
+}
+
+// haveLeft reports whether a frame of each agent left.
+func (d *decoder) haveLeft(agents []itemID) bool {
+	return !slices.ContainsFunc(agents, func(one itemID) bool { return !d.left.Contains(one) })
+}
+
+func (d *decoder) addLeft(agents []itemID) {
+	for _, one := range agents {
+		d.left.Add(one)
+	}
 }
 
 // hidesCall reports whether the start of a call was withheld or, if not all such calls are remembered, may have been.
@@ -66,6 +83,7 @@ func (d *decoder) withholdStart(kind string, v strictjson.Value, agent string) {
 	case typeSubagentStart:
 		for _, one := range agentsOf(v, agent) {
 			d.withheld.Add(one)
+			d.left.Remove(one)
 		}
 	}
 }

@@ -212,3 +212,20 @@ func TestManyWithheldStarts(t *testing.T) {
 		}
 	}
 }
+
+// TestManyWithheldAgents starts more withheld subagents than are remembered. What names one of them does not leave, also if it does not
+// look like the ID of a subagent.
+func TestManyWithheldAgents(t *testing.T) {
+	call := func(agent string) string {
+		return `{"v":2,"type":"tool_start","name":"f","call_id":"c","agent_id":"` + agent + `"}`
+	}
+	stream := []string{strings.Replace(call("boss"), `"c"`, `"b"`, 1)}
+	for i := range 1400 {
+		stream = append(stream, `{"v":2,"type":"subagent_start","kind":"internal:x","agent_id":"w`+strconv.Itoa(i)+`"}`)
+	}
+	for agent, leaves := range map[string]bool{"w0": false, "w1100": false, "w1399": false, "boss": true} {
+		if out := leaving(event.PolicyClient, append(stream, call(agent))...); strings.Contains(out, call(agent)) != leaves {
+			t.Errorf("that a call of %s leaves is %t", agent, !leaves)
+		}
+	}
+}
