@@ -10,12 +10,13 @@ import (
 
 // messagesSnapshot reads a snapshot of the whole conversation. It reports only the tool results that no earlier frame
 // had. It withholds messages with instructions for models, and messages and calls that were withheld before. If
-// more was withheld than is remembered, the whole snapshot is internal.
+// more was withheld than is remembered, the whole snapshot is internal. Messages in an internal snapshot count as withheld.
 func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 	messages, ok := lenient.Messages(&conversationRule, v)
 	for part := range d.withheldOf(messages) {
 		b.Cut(part)
 	}
+	leaves := ok && !b.Internal && !d.filtered
 	b.Internal = b.Internal || !ok || d.withheld.IsFull()
 	for one := range messages.Elements() {
 		b.HasThoughts = b.HasThoughts || d.mayRepeatThought(one) || statesThought(one)
@@ -27,6 +28,7 @@ func (d *decoder) messagesSnapshot(v strictjson.Value, b *event.Batch) {
 			open.isListed = true
 		}
 	}
+	d.noteListed(v, leaves)
 }
 
 var (

@@ -24,6 +24,7 @@ type decoder struct {
 	cutActivities wire.Set[string]  // ids of activities of which the client lacks a message
 	thoughts      wire.Set[string]  // ids of messages that are thoughts and of activities with thoughts, in all runs; a snapshot may repeat their text without a mark
 	withheld      wire.Set[key]     // entities with an ID of which a frame was withheld, in all runs
+	left          wire.Set[key]     // messages, calls and the like that left, in all runs
 	missedStart   bool              // an unreadable frame may have begun an entity
 	runWithheld   bool              // the start of the run, or of the last one, was withheld
 	staleState    bool              // a frame of the state was withheld, and no snapshot of it has left since
@@ -159,6 +160,8 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	}
 	if d.hasWithheldInput(v) {
 		b.Type = typeRunWithInput
+	} else if !b.Internal && !d.filtered {
+		d.noteListed(v, true)
 	}
 	if nested {
 		d.startNested(run, parent, b)

@@ -21,8 +21,13 @@ func (d *decoder) cutResult(k *kind, v strictjson.Value, b *event.Batch) {
 		switch {
 		case isResult && !ends:
 			b.Internal = b.Internal || lenient.HasInternalDiscriminator(&table, value)
-		case isResult && (lenient.HasInternalDiscriminator(&table, value) || isInstruction(v) || containsWithheld(value, anywhere)):
+		case isResult && (b.Internal || d.filtered || lenient.HasInternalDiscriminator(&table, value) || isInstruction(v)):
+			d.noteListed(value, false)
 			b.Cut(value)
+		case isResult && containsWithheld(value, anywhere):
+			b.Cut(value)
+		case isResult:
+			d.noteListed(value, true)
 		case ends && lenient.MatchesAny(text, outcomeMembers):
 			for message := range withheldIn(value, anywhere) {
 				b.Cut(message)

@@ -169,6 +169,9 @@ func (d *decoder) note(k *kind, this key, v strictjson.Value, b *event.Batch) {
 		}
 	case b.Type != typeOrphan && (k.begins || k.chunk):
 		d.seen.Add(this)
+		d.noteLeft(this, v)
+	case b.Type != typeOrphan && k.name == typeToolResult:
+		d.noteLeft(this, v)
 	}
 	if k.ends || k.begins && !isInternal {
 		d.nameless.Remove(this)
