@@ -160,6 +160,7 @@ func aguiKinds() kindTable {
 		{"ACTIVITY_DELTA", []string{run, activity}, `ACTIVITY_DELTA "messageId":"p1","activityType":"PLAN","patch":[{"op":"add","path":"/y","value":"secret"}]`},
 		{"CUSTOM", begun, `CUSTOM "name":"secret","value":{"x":"secret"}`},
 		{"CUSTOM on_interrupt", begun, asking},
+		{"CUSTOM manually_emit_state", begun, `CUSTOM "name":"manually_emit_state","value":{"x":"secret"}`},
 		{"an error of the middleware", begun, `error {"error":"secret"}`},
 
 		{"RAW", begun, `RAW "event":{"x":"CANARY"},"source":"CANARY"`},
