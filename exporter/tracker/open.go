@@ -140,7 +140,7 @@ func (r *openRun) applyTurn(b *event.Batch) {
 	r.noteArguments(b)
 	agent := r.agentOf(b) // first, because it may put another root above the present one
 	if agent == nil && b.Has(event.KindError) {
-		r.addRootAboveFinished()
+		r.addRootAboveFinished(b)
 	}
 	r.Root.extendTo(r.now)
 	if agent != nil {

@@ -141,6 +141,8 @@ func TestFailuresOverA2A(t *testing.T) {
 	first := `
   invoke_agent a ok 0-1
     chat m ok 0-1`
+	beside := func(b *event.Batch) { fails(b); b.Events[len(b.Events)-1].Beside = true }
+	inArtifact := func(b *event.Batch) { b.Place = new(wire.Places).Of(wire.Speaker{Author: "a"}) }
 	parallel := func() *event.Batch { return overA2A("a", "p.a", replies) }
 	tell(t, []story{
 		{"another agent than the first, which has answered", unnamed, []*event.Batch{overA2A("a", "", replies), says("", fails)}, `
@@ -157,6 +159,9 @@ invoke_workflow  error agent_error 0-4` + first + `
 		{"another agent than the first was canceled", unnamed, []*event.Batch{overA2A("a", "", replies), says("", gaveUp)}, `
 canceled, agent_canceled
 invoke_workflow  unfinished canceled 0-3` + first},
+		{"the same, if only the error shows it", unnamed, []*event.Batch{says("a", inArtifact, replies), says("", beside)}, `
+failed, error_frame
+invoke_workflow  error agent_error 0-3` + first},
 		{"the agent that the request names", named, []*event.Batch{overA2A("a", "", replies), says("", fails)}, `
 failed, error_frame
 invoke_agent a error agent_error 0-3

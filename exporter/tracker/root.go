@@ -67,11 +67,12 @@ func (op *Operation) agentName() string {
 }
 
 // addRootAboveFinished puts a workflow above the agent that was taken for the root, because an error names no agent and that agent has
-// given its final answer: something else failed. If the protocol marks final answers, it does nothing, because a callback of the
+// given its final answer, or because it says so itself (Beside): something else failed. If the protocol marks final answers, it does nothing, because a callback of the
 // agent may have failed after its answer.
-func (r *openRun) addRootAboveFinished() {
+func (r *openRun) addRootAboveFinished(b *event.Batch) {
 	at := r.Root
-	if r.rootGuessed && r.current == at && at.Name != r.App && at.node.gaveFinalAnswer && at.node.finalsUnmarked && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
+	isBeside := at.node.gaveFinalAnswer && at.node.finalsUnmarked || slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Beside })
+	if r.rootGuessed && r.current == at && at.Name != r.App && isBeside && !at.hasFailed() && r.hasRoom(InvokeWorkflow) {
 		r.addRoot()
 	}
 }

@@ -3,6 +3,8 @@ package a2a
 import (
 	"strings"
 	"testing"
+
+	"github.com/delegraph/delegraph/collector/event"
 )
 
 // TestADKErrors checks which operation an error of an ADK agent ends. Over A2A, an error has at most a code and a text.
@@ -148,4 +150,33 @@ func TestFailedRemoteAgents(t *testing.T) {
 			[]string{failed, `working agent="b"; text "hi"`, `status-update; final; run_ended awaits_outcome`}},
 		{"a canceled task", []string{statusIs("working", text("x"), relayed("1", "canceled", ""))}, []string{failed}},
 	})
+}
+
+// TestFailedModelsAfterAnswers checks that the model that failed is not that of an agent that has answered: with the extension, an error that
+// ends a task has no author.
+func TestFailedModelsAfterAnswers(t *testing.T) {
+	const model, marked = "429 RESOURCE_EXHAUSTED. {}", " beside"
+	answer, branch := piece("x", text("hi"), last+adkEvent(usage)), piece("x", text("hi"), last+adkEvent(`,"adk_branch":"p.a"`))
+	for name, c := range map[string]struct {
+		sent   []string
+		beside bool
+	}{
+		"an answer":                   {[]string{answer, statusIs("failed", text(model), "")}, true},
+		"an answer in pieces":         {[]string{piece("x", text("h"), adkEvent("")), piece("x", text("i"), more+last+adkEvent("")), statusIs("failed", text(model), "")}, true},
+		"another error":               {[]string{answer, statusIs("failed", text("x"), "")}, false},
+		"an error with an author":     {[]string{answer, statusIs("failed", text(model), adkEvent(""))}, false},
+		"an answer without its end":   {[]string{piece("x", text("h"), adkEvent("")), statusIs("failed", text(model), "")}, false},
+		"a partial text":              {[]string{piece("x", text("h"), last+adkEvent(`,"adk_partial":true`)), statusIs("failed", text(model), "")}, false},
+		"a call":                      {[]string{piece("x", calls("c", "f", false), last+adkEvent("")), statusIs("failed", text(model), "")}, false},
+		"a parallel agent":            {[]string{branch, statusIs("failed", text(model), "")}, false},
+		"a refused text":              {[]string{piece("x", text("hi"), last+adkEvent(`,"adk_error_code":"SAFETY"`)), statusIs("failed", text(model), "")}, false},
+		"an event without parts":      {[]string{answer, statusIs("working", "", adkEvent("")), statusIs("failed", text(model), "")}, false},
+		"an artifact without parts":   {[]string{piece("x", "", last+adkEvent("")), statusIs("failed", text(model), "")}, false},
+		"an artifact of other agents": {[]string{piece("x", text("hi"), last), statusIs("failed", text(model), "")}, false},
+	} {
+		got := factsOf(&event.Stream{}, c.sent...)
+		if strings.Contains(got, marked) != c.beside {
+			t.Errorf("%s: the stream decodes to\n%s", name, got)
+		}
+	}
 }

@@ -30,6 +30,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	if isRepeat {
 		return
 	}
+	t.hasAnswer = m.isEvent && write.Complete && !m.partial && b.Branch == "" && parts.len() > 0 && textOnly(parts) && !wire.IsFailureCode(m.code)
 	id := d.name(artifact.Get("artifactId"))
 	piece := m.isEvent && !m.hasPartial && mayBePiece(parts) && (!write.Complete || write.Append && t.artifact(id).isIncomplete())
 	if b.Partial = m.partial || piece && !write.Complete; !b.Partial {

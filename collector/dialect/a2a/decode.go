@@ -267,7 +267,9 @@ func (d *decoder) applyStatus(t *task, st status, m adkMetadata, b *event.Batch)
 		t.finish(event.FailureCanceled, "", b)
 	default:
 		d.reportLastFailure(t, m, st.parts, b)
+		isBeside := t.hasAnswer && b.Agent == "" && wire.IsModelError(m.code, []byte(st.parts.joinedText()))
 		t.finish(event.AgentError, wire.MostSpecific(wire.Code(m.code), st.parts.code(), t.code), b)
+		b.Events[len(b.Events)-2].Beside = isBeside // the model of an agent that has not spoken
 	}
 }
 
@@ -282,7 +284,7 @@ func (d *decoder) readComment(t *task, st status, m adkMetadata, b *event.Batch)
 			}
 		}
 	case m.isEvent:
-		b.Partial = m.partial
+		b.Partial, t.hasAnswer = m.partial, false
 		d.readEvent(t, m, st.parts, b)
 	default:
 		for p := range st.parts.all() {

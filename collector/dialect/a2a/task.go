@@ -54,6 +54,7 @@ type task struct {
 	speakers     map[speaker]*response
 	lastPlaces   map[string]agentPlace // of the agents that spoke in a branch, by name
 	pieceSpeaker speaker               // of the last piece that is not marked as partial
+	hasAnswer    bool                  // the last ADK event was a whole text in an artifact, after which its agent asks no model
 }
 
 // artifact is an artifact whose text may arrive in pieces.
