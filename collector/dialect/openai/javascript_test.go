@@ -24,6 +24,7 @@ const (
 	asks     = `{"type":"run_item_stream_event","name":"tool_approval_requested","item":{"type":"tool_approval_item","rawItem":{"type":"function_call","id":"f","callId":"c","name":"w","status":"completed","arguments":"{}"},"agent":{"name":"A"},"toolName":"w"}}`
 	message  = `{"type":"run_item_stream_event","name":"message_output_created","item":{"type":"message_output_item","rawItem":{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret","providerData":{}}]},"agent":{"name":"A"}}}`
 	piece    = `{"type":"raw_model_stream_event","data":{"type":"output_text_delta","delta":"secret","itemId":"i","providerData":{"type":"response.output_text.delta","item_id":"i","output_index":0}}}`
+	unnamed  = `{"type":"raw_model_stream_event","data":{"type":"response_started"}}`
 	started  = `{"type":"raw_model_stream_event","data":{"type":"response_started","providerData":{"type":"response.created","response":{"id":"r","model":"m"}}}}`
 	doneJS   = `{"type":"raw_model_stream_event","data":{"type":"response_done","response":{"id":"r","usage":{"inputTokens":5,"outputTokens":2},"output":[{"id":"i","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"secret"}]}]}}}`
 )
@@ -99,6 +100,10 @@ func TestJavaScript(t *testing.T) {
 		"texts":                {[]string{agentA, started, piece, doneJS, message, "[DONE]"}, begins + `; model_started model="m"; text "secret"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
 		"the SDK's own events and the end of the response": {[]string{agentA, started, piece, doneJS, ofModel(done), message, "[DONE]"},
 			begins + `; model_started model="m"; text "secret"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
+		"both forms, the first without an ID": {[]string{agentA, unnamed, ofModel(created), ofModel(added), ofModel(delta), ofModel(ended), doneJS, message, "[DONE]"},
+			begins + `; model_started; text "secret"; text "secret"; model_ended model="m"; final; run_ended`},
+		"two at once, the first forms without IDs": {[]string{agentA, unnamed, agentB, unnamed, ofModel(created), message, "[DONE]"},
+			begins + `; model_started; model_started; model_started model="m"; text "secret"; run_ended`},
 		"two at once, in both forms": {[]string{agentA, started, startedNext, ofModel(created), ofModel(strings.Replace(created, `"id":"r"`, `"id":"p"`, 1)), doneNext, ofModel(strings.Replace(ended, `"id":"r"`, `"id":"p"`, 1)), doneJS, ofModel(done), message, "[DONE]"},
 			begins + `; model_started model="m"; model_started model="m" uncertain; text "secret"; model_ended model="m"; final; text "secret"; model_ended model="m" finish="completed"; final; run_ended`},
 		"responses": {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},

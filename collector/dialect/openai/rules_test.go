@@ -71,6 +71,7 @@ func TestContinuations(t *testing.T) {
 		"a completion without IDs": {mark(strings.Replace(chunk, `"id":"c",`, "", 1)), strings.Replace(choice(`{"index":0,"delta":{"content":"secret"}}`), `"id":"c",`, "", 1)},
 		"the result in a chunk":    {mark(choice(`{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"t","function":{"name":"f"}}]}}`)), `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"tool","tool_call_id":"t","content":"secret"}}]}`},
 		"an answer in JavaScript":  {mark(started), piece},
+		"its second form":          {mark(unnamed), ofModel(created), ofModel(added), ofModel(delta)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkStaysIn(t, []filter.Settings{client, public}, sent...)

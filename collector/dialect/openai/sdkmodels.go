@@ -177,8 +177,12 @@ func outlineUsage(v strictjson.Value) event.Usage {
 }
 
 // selectRepeated makes the outlined response current that an event of the Responses API begins again, if there is one. An application may
-// pass on both forms of each event, the SDK's own first.
+// pass on both forms of each event, the SDK's own first. The model of an application may not name the answer in its first form.
 func (d *decoder) selectRepeated(id string) {
+	if r := &d.response; r.repeatsOutline("") && len(d.sdk.others) == 0 {
+		r.id = id
+		return
+	}
 	repeated := func(r *response) bool { return r.repeatsOutline(id) }
 	if !repeated(&d.response) {
 		d.restoreAnswer(repeated)
