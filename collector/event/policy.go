@@ -154,6 +154,10 @@ type Type struct {
 	// OpaqueMembers are members of the frame that are not searched for discriminators although they are DeepMembers of the table.
 	OpaqueMembers []string
 
+	// Deep says that discriminators are checked in every member of the frame at any depth, also in strings of JSON. It does not apply to
+	// the table's InternalMembers.
+	Deep bool
+
 	// Shows are kinds of facts that every frame of the type shows a part of, although neither the decoder nor Public
 	// reports them. For example, a piece of a call's arguments shows a part of KindToolStarted. If a setting excludes
 	// one of these kinds, the client does not get the frame.

@@ -32,7 +32,7 @@ func CheckNames(b *event.Batch, p *Prefilter) event.NameCheck {
 func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, rules *event.Type) event.NameCheck {
 	for name, value := range frame.Members() {
 		text := name.Text()
-		if !p.MayMatch(text) {
+		if !rules.Deep && !p.MayMatch(text) {
 			continue
 		}
 		if MatchesAny(text, t.Discriminators) {
@@ -50,6 +50,9 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, rules *eve
 			continue
 		}
 		within := scopeOf(t, text, outerScope(t), false)
+		if rules.Deep && !MatchesAny(text, t.InternalMembers) {
+			within = everyString
+		}
 		if (within != envelopes || MatchesAny(text, t.Envelopes)) && namesInternal(t, value, within, ownEnvelopes(t, text)) || encodesInternal(t, text, value, within) {
 			return event.NamesInternal
 		}

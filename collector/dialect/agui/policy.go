@@ -89,16 +89,16 @@ var table = event.Table{
 		typeStateSnapshot:    {Client: true, Public: frame(rules{"snapshot": {Fact: event.KindState, State: true, Fallback: "{}", Required: true}})},
 		typeStateDelta:       {Client: true, Public: frame(rules{"delta": {Fact: event.KindState, Patch: true, Required: true}})},
 		typeMessagesSnapshot: {Client: true, Messages: &conversationRule, Words: &conversationWords}, // the whole conversation
-		typeActivitySnapshot: {Client: true, Words: &activityWords, Public: frame(rules{
+		typeActivitySnapshot: {Client: true, Deep: true, Words: &activityWords, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "content": {Replacement: "{}"}, "replace": &flag,
 		})},
-		typeActivityDelta: {Client: true, Words: &activityWords, Public: frame(rules{
+		typeActivityDelta: {Client: true, Deep: true, Words: &activityWords, Public: frame(rules{
 			"messageId": &publicArtifact, "activityType": &publicArtifact, "patch": {Replacement: "[]"},
 		})},
 
-		typeCustom:    {Client: true, Labels: eventName},
+		typeCustom:    {Client: true, Deep: true, Labels: eventName},
 		typeStateCopy: {Client: true, Labels: eventName, OpaqueMembers: []string{"value"}}, // STATE_SNAPSHOT is not searched either
-		typeInterrupt: {Client: true, Labels: eventName, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Replacement: `""`}})},
+		typeInterrupt: {Client: true, Deep: true, Labels: eventName, Public: frame(rules{"name": {Fact: event.KindInputRequested}, "value": {Replacement: `""`}})},
 
 		// RAW (events of the agent's framework) and typeOrphan are left out, so that they are withheld.
 	},
