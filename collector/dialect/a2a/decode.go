@@ -26,7 +26,7 @@ type decoder struct {
 	resumed   bool             // the stream may begin in the middle of a task
 	isNew     bool             // the request started the stream's task
 
-	thoughtEnds    wire.Set[itemKey]               // artifacts whose last snapshot ends in a thought, until their next piece
+	thoughtEnds    wire.Set[itemKey]               // artifacts with a last snapshot that ends in a thought, until their next piece
 	thoughtBeside  bool                            // the current frame's envelope is marked as a thought
 	relayed        wire.RelayedThoughts            // of the current frame
 	remote         wire.RemoteAnswer               // of the current frame

@@ -10,7 +10,7 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
-// TestResumedStreams continues an artifact whose beginning another stream brought. That beginning may have been marked as a thought.
+// TestResumedStreams continues an artifact that began on another stream. The beginning may have been marked as a thought.
 func TestResumedStreams(t *testing.T) {
 	piece := func(more string) string {
 		return envelopes["1.0"]("", "artifactUpdate", ids+`,"artifact":{"artifactId":"a","parts":[`+secret+`]}`+more)

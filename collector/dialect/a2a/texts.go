@@ -128,7 +128,7 @@ func (d *decoder) id(v strictjson.Value) string {
 	return d.name(v)
 }
 
-// findTextKinds finds the parts whose text is not an answer although the part itself does not say so: errors of remote agents, summaries, and
+// findTextKinds finds parts with text that is not an answer although the part does not say so: errors of remote agents, summaries, and
 // texts of tools and of the user.
 func (d *decoder) findTextKinds(frame strictjson.Value, u update, contents []content, b *event.Batch) {
 	d.textKinds, d.hasRemoteError = nil, false

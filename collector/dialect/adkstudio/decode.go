@@ -26,7 +26,7 @@ type decoder struct {
 	answer  answer
 
 	isMarked   bool             // the current frame is withheld for what it says
-	withheld   wire.Set[string] // branches of the nodes whose start was withheld; "" stands for those without a readable name
+	withheld   wire.Set[string] // branches of nodes with a withheld start; "" stands for nodes without a readable name
 	ofNameless bool             // the node that began last is one of these, so it may be what works
 
 	questions             []string // the ids of the open questions
@@ -47,7 +47,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	b.Internal = b.Internal || d.isOfWithheld(b)
 }
 
-// isOfWithheld reports whether a frame is of a node whose start was withheld, or may be because the node is no longer remembered.
+// isOfWithheld reports whether a frame is of a node with a withheld start. A frame of a node that is no longer remembered may be.
 func (d *decoder) isOfWithheld(b *event.Batch) bool {
 	if b.Branch == "" {
 		return b.Agent != "" && d.nodes.started > maxNodes && d.withheld.Len() > 0

@@ -201,8 +201,8 @@ func beginAll(begin func(string) string, n int) (starts []string) {
 	return starts
 }
 
-// TestPartsOfWithheldStarts checks that what belongs to a node or a call whose start was withheld is withheld too, but not what repeats
-// its texts, and nothing because of a name.
+// TestPartsOfWithheldStarts checks that the parts of a node or a call with a withheld start are withheld too, but no copy of
+// their texts, and nothing because of a name.
 func TestPartsOfWithheldStarts(t *testing.T) {
 	const (
 		call, result = `tool_call {"name":"f","args":{}}`, `tool_result {"name":"f","result":"secret"}`

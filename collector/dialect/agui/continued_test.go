@@ -37,7 +37,7 @@ func TestContinuationsWithoutID(t *testing.T) {
 	}
 }
 
-// TestStepsAfterWithheld checks that a step or a thought leaves whose name, or owner, is that of a withheld one that has ended.
+// TestStepsAfterWithheld checks that a step or a thought leaves after the end of a withheld one with the same name or owner.
 func TestStepsAfterWithheld(t *testing.T) {
 	for _, what := range []string{"a step", "a thinking message", "thinking"} {
 		frames := startCases[what]

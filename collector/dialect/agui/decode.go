@@ -45,7 +45,7 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	chunkTargets       chunkTargets
-	seen               wire.Set[key] // entities whose beginning left
+	seen               wire.Set[key] // entities with a beginning that left
 	nameless           wire.Set[key] // entities without a unique ID of which a frame was withheld, until they end
 }
 
@@ -137,7 +137,7 @@ func instructs(k *kind, v strictjson.Value) bool {
 	return k.name != typeRunStarted && k.name != typeRunFinished && isInstruction(v)
 }
 
-// isBrokenError reports whether data looks like a RUN_ERROR event whose message was not escaped.
+// isBrokenError reports whether data looks like a RUN_ERROR event with a message that was not escaped.
 func isBrokenError(data []byte) bool {
 	const head = 256
 	_, value, _ := bytes.Cut(data[:min(len(data), head)], []byte(`"type"`))

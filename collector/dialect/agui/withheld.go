@@ -137,7 +137,7 @@ func (d *decoder) continuesWithheld(k *kind, this key, v strictjson.Value) bool 
 // phaseOf returns the key of the phase of reasoning in which the owner of a frame thinks.
 func (d *decoder) phaseOf(v strictjson.Value) key { return key{entity: entityPhase, owner: d.owner(v)} }
 
-// continuesUnseen reports whether a frame continues an entity whose beginning did not leave, after more was withheld than is remembered or an
+// continuesUnseen reports whether a frame continues an entity with a beginning that did not leave, after more was withheld than is remembered or an
 // unreadable frame may have been the beginning. A chunk begins an entity if it has the member that only a first chunk needs.
 func (d *decoder) continuesUnseen(k *kind, this key, v strictjson.Value) bool {
 	switch {
@@ -198,7 +198,7 @@ func (d *decoder) missStart(f dialect.Frame, b *event.Batch) {
 	}
 }
 
-// withholdMarkedType withholds what an internal frame is a piece of whose type is one of the protocol behind a mark.
+// withholdMarkedType withholds the entity of an internal frame that has a type of the protocol behind a mark, as in internal.TEXT_MESSAGE_END.
 func (d *decoder) withholdMarkedType(v strictjson.Value) {
 	unmarked := strings.ToUpper(string(lenient.WithoutMark(v.Get("type").Text())))
 	if k := kinds[unmarked]; k != nil {
@@ -206,7 +206,7 @@ func (d *decoder) withholdMarkedType(v strictjson.Value) {
 	}
 }
 
-// withholdNamed withholds the messages and calls that an internal frame of an unknown type names, except those whose beginning left. It
+// withholdNamed withholds the messages and calls that an internal frame of an unknown type names, except those with a beginning that left. It
 // reports whether the frame names any.
 func (d *decoder) withholdNamed(v strictjson.Value) (namesAny bool) {
 	for name, value := range v.Members() {

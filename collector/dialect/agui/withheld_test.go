@@ -156,7 +156,7 @@ func TestPartsAreWithheld(t *testing.T) {
 	}
 }
 
-// TestWithheldParents checks that a call or an encrypted value of a withheld message is withheld, whatever
+// TestWithheldParents checks that a call or an encrypted value of a withheld message is withheld, regardless of
 // the reason.
 func TestWithheldParents(t *testing.T) {
 	assistant := `{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"x"}`
@@ -238,7 +238,7 @@ func TestContinuationsWithoutStart(t *testing.T) {
 	}
 }
 
-// TestWithheldRuns checks that nothing leaves of a run whose start was withheld, and that all of the next run leaves. Of a nested run, the
+// TestWithheldRuns checks that nothing leaves of a run with a withheld start, and that all of the next run leaves. Of a nested run, the
 // start and the end stay in: other frames do not name it.
 func TestWithheldRuns(t *testing.T) {
 	start := func(run string) string { return `{"type":"RUN_STARTED","threadId":"t","runId":"` + run + `"}` }

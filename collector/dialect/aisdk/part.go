@@ -16,7 +16,7 @@ const (
 	maxUnended = 16 // if as many parts are open, those of ended steps are forgotten, because some servers do not end them
 )
 
-// parts holds the open parts of an answer: texts and thoughts, except for those whose start was withheld.
+// parts holds the open parts of an answer: texts and thoughts, except for those with a withheld start.
 type parts map[partKey]*part
 
 // partKey identifies a part. A thought may have the ID of a text.

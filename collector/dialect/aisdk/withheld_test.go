@@ -229,7 +229,7 @@ func TestReplacedData(t *testing.T) {
 	}
 }
 
-// TestContinuedStreams continues an answer whose stream broke off. The client gets all of it, unless a setting excludes its kind. The public
+// TestContinuedStreams continues an answer after its stream broke off. The client gets all of it, unless a setting excludes its kind. The public
 // gets no text, because its start may have had a mark.
 func TestContinuedStreams(t *testing.T) {
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 
 // calls says of which tool calls the start was withheld. A frame names a call by its ID or, without one, by its tool.
 type calls struct {
-	open     wire.Set[string] // keys of calls whose start left and that have not ended
+	open     wire.Set[string] // keys of calls that began openly and have not ended
 	withheld wire.Set[string]
 }
 
@@ -36,7 +36,7 @@ func (c *calls) withhold(keys []string) {
 	}
 }
 
-// show records a call whose start leaves.
+// show records a call when its start leaves.
 func (c *calls) show(keys []string) {
 	for _, key := range keys {
 		c.open.Add(key)

@@ -24,7 +24,7 @@ type content struct {
 	open          []*text
 	forgotThought bool // an open thought was forgotten, so a text without a start may be one
 
-	forgotWithheld bool // the same of a text whose start was withheld
+	forgotWithheld bool // the same of a text with a withheld start
 }
 
 // begin begins an agent's text. It forgets the one that the agent has not ended.

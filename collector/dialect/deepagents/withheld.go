@@ -29,7 +29,7 @@ var prefilter = lenient.NewPrefilter(&table)
 // leaves reports whether nothing in the frame or before it withholds it.
 func leaves(b *event.Batch) bool { return !b.Internal && !wire.IsFiltered(b, prefilter) }
 
-// check marks the frame as internal if it has the ID of a call or subagent whose start was withheld, until another start with the ID.
+// check marks the frame as internal if it has the ID of a call or subagent with a withheld start, until another start with the ID.
 // record is that of the frame's subagent.
 func (d *decoder) check(kind string, v strictjson.Value, record *subagent, b *event.Batch) {
 	agents := agentsOf(v, b.Branch)

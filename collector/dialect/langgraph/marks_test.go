@@ -83,7 +83,7 @@ func TestInternalNames(t *testing.T) {
 	}
 }
 
-// TestInternalQuestions has questions whose value says that it is internal, itself or in a nested object.
+// TestInternalQuestions has questions with a value that says that it is internal, itself or in a nested object.
 func TestInternalQuestions(t *testing.T) {
 	readers := []filter.Settings{client, public}
 	raised := func(exception string) sent {

@@ -33,7 +33,7 @@ func (r *reading) open(joined string) {
 	r.d, r.filter = (Dialect{}).New(r.stream), filter.New(r.reader)
 }
 
-// read reads frames whose IDs begin with a number, and returns what leaves.
+// read reads frames with IDs that begin with a number, and returns what leaves.
 func (r *reading) read(first int, frames ...sent) string {
 	var out strings.Builder
 	for i, one := range frames {

@@ -94,7 +94,7 @@ func (sc *scope) noteWork(mode string, b *event.Batch) {
 	}
 }
 
-// taskIn returns the task whose beginning or end a frame shows, or nothing.
+// taskIn returns the task that a frame begins or ends, or nothing.
 func taskIn(mode string, v strictjson.Value) (task strictjson.Value) {
 	switch mode {
 	case modeTasks:
@@ -114,7 +114,7 @@ func isCalled(task strictjson.Value) bool {
 }
 
 // executedBy returns the call that a task executes, or nothing if there is none, or several are possible. The task's input is a call (alone, in an
-// envelope or in a list) or a state whose last message has the calls. A state is certain only in the node that executes tools, because other
+// envelope or in a list) or a state with the calls in its last message. A state is certain only in the node that executes tools, because other
 // nodes get states too.
 //
 // Source: langgraph/prebuilt/tool_node.py, ToolNode._parse_input; langchain/dist/agents/nodes/ToolNode.js (lg_tool_call).

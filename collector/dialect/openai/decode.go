@@ -181,7 +181,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	b.Type += d.repeated(v, b)
 }
 
-// checkPart withholds an event that is part of a withheld item, or of an item whose beginning may have been in an unreadable frame.
+// checkPart withholds an event that is part of a withheld item, or of an item that may have begun in an unreadable frame.
 func (d *decoder) checkPart(k kind, v strictjson.Value, b *event.Batch) {
 	switch b.Internal = b.Internal || d.isPartWithheld(d.at) || !k.begins && d.isLost(d.at); {
 	case b.Internal:
@@ -193,7 +193,7 @@ func (d *decoder) checkPart(k kind, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// checkResponse withholds an event of a response from whose beginning on all is withheld, or that has a withheld item. What the event begins
+// checkResponse withholds an event of a response that is withheld from its beginning, or that has a withheld item. What the event begins
 // is withheld too.
 func (d *decoder) checkResponse(k kind, v strictjson.Value, m marks, b *event.Batch) {
 	isOfResponse := v.Get("response").Exists() && d.anyCurrent(func(r *response) bool { return r.internal })

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestErrorsAfterAnswers sends the error of a run whose last agent has answered, as a guardrail causes it. The run's first
+// TestErrorsAfterAnswers sends the error of a run after its last agent has answered, as a guardrail causes it. The run's first
 // agent has failed, and no workflow is above it, unless the stream has several runs.
 func TestErrorsAfterAnswers(t *testing.T) {
 	const down = `{"type":"error","error":{"message":"m"}}`

@@ -49,7 +49,7 @@ func TestUnreadableBeginnings(t *testing.T) {
 	}
 }
 
-// TestBeginningsWithoutType continues an item whose beginning is withheld and has no type.
+// TestBeginningsWithoutType continues an item with a withheld beginning that has no type.
 func TestBeginningsWithoutType(t *testing.T) {
 	renamed := strings.Replace(added, `"type"`, `"kind"`, 1)
 	marked := strings.Replace(renamed, `"kind":"`, `"kind":"internal:`, 1)
