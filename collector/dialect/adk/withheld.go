@@ -12,15 +12,18 @@ import (
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// withhold marks an event as internal if it is about a call of a withheld event, or is the rest of such an event. ADK's servers mark only the
-// call itself. They send the files that a tool saved after the result, with the same ID.
+// withhold marks an event as internal if it is about a call of a withheld event, or is another part of a withheld event. ADK's servers mark
+// only the call itself. The pieces of a model's response share an ID, and so do a tool's result and the files that the tool saved.
 //
-// Source: google/adk/cli/api_server.py of google-adk 2.13, events_to_stream.
+// Source: google/adk/flows/llm_flows/base_llm_flow.py and google/adk/cli/api_server.py (events_to_stream) of google-adk 2.13.
 func (d *decoder) withhold(fr *frame, b *event.Batch) {
-	isAbout, id := d.calls.check(callsOf(fr), wire.IsFiltered(b, prefilter)), dialect.Name(fr.id.String())
-	b.Internal = isAbout || id != "" && id == d.calls.event
-	if isAbout {
-		d.calls.event = id
+	id := dialect.Name(fr.id.String())
+	isRest := d.calls.events.Contains(id)
+	isWithheld := isRest || wire.IsFiltered(b, prefilter)
+	isAbout := d.calls.check(callsOf(fr), isWithheld)
+	b.Internal = isRest || isAbout
+	if (isWithheld || isAbout) && id != "" {
+		d.calls.addEvent(id)
 	}
 }
 
@@ -28,7 +31,15 @@ func (d *decoder) withhold(fr *frame, b *event.Batch) {
 type withheldCalls struct {
 	withheld wire.Set[string] // calls of withheld events
 	left     wire.Set[string] // calls that began in events that left
-	event    string           // ID of the last event about a call of a withheld event
+	events   wire.Set[string] // IDs of the latest withheld events
+}
+
+// addEvent adds the ID of a withheld event. If there is no room, it forgets the earlier ones: an event's parts follow one another closely.
+func (w *withheldCalls) addEvent(id string) {
+	if w.events.IsFull() && !w.events.Contains(id) {
+		w.events = wire.Set[string]{}
+	}
+	w.events.Add(id)
 }
 
 // check reports whether an event is about a call of a withheld event. After more than wire.MaxSet such calls, that may be any call that did

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/delegraph/delegraph/collector"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
@@ -107,6 +108,8 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"after a marked response":          {[]string{by("a", internal+content(responded("c"))), by("a", content(responded("c")))}, false},
 		"of a tool of the model's server":  {[]string{server, by("a", content(`{"toolResponse":{"id":"s","toolType":"GOOGLE_SEARCH_WEB","response":{"x":"secret"}}}`))}, false},
 		"the files beside the response":    {[]string{hidden, by("a", `"id":"e",`+content(responded("c"))), by("a", `"id":"e","actions":{"stateDelta":{"x":"secret"},"artifactDelta":{"secret":0}}`)}, false},
+		"a piece with the event's ID":      {[]string{by("a", `"id":"e",`+internal+says("x")), by("b", `"id":"f",`+says("hi")), by("a", `"id":"e",`+says("secret"))}, false},
+		"a call in such a piece":           {[]string{by("a", `"id":"e",`+internal+says("x")), by("a", `"id":"e",`+content(called("c", "secret"))), by("a", content(responded("c")))}, false},
 		"of code":                          {[]string{code, by("a", content(`{"codeExecutionResult":{"id":"k","output":"secret"}}`))}, false},
 
 		"the response to a number":         {[]string{by("a", internal+content(`{"functionCall":{"id":7,"name":"pay"}}`)), by("a", content(`{"functionResponse":{"id":7,"name":"pay","response":{"r":"secret"}}}`))}, false},
@@ -118,9 +121,9 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"another response":                {[]string{hidden, by("a", content(called("d", "1"))), by("a", content(responded("d")))}, true},
 		"another confirmation":            {[]string{hidden, by("a", content(confirmation("d")))}, true},
 		"the files of another event":      {[]string{hidden, by("a", `"id":"e",`+content(responded("c"))), by("a", `"id":"f","actions":{"artifactDelta":{"x":0}}`)}, true},
+		"a piece of another event":        {[]string{by("a", `"id":"e",`+internal+says("x")), by("a", `"id":"f",`+says("hi"))}, true},
 		"files without an ID":             {[]string{hidden, by("a", content(responded("c"))), by("a", `"actions":{"artifactDelta":{"x":0}}`)}, true},
 		"a widget of another call":        {[]string{hidden, by("a", `"actions":{"renderUiWidgets":[{"id":"d"}]}`)}, true},
-		"a text with the event's ID":      {[]string{by("a", `"id":"e",`+internal+says("x")), by("a", `"id":"e",`+says("hi"))}, true},
 		"the text again":                  {[]string{by("a", internal+says("the answer")), by("a", says("the answer"))}, true},
 		"an error with the text":          {[]string{by("a", internal+says("the answer")), `{"error":"the answer"}`}, true},
 		"where the call runs":             {[]string{hidden, by("b", `"branch":"pay@c","isolationScope":"c","nodeInfo":{"path":"a@1/pay@c"},`+says("hi"))}, true},
@@ -133,6 +136,15 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 	} {
 		checkLast(t, name, c.leaves, c.sent...)
 	}
+}
+
+// TestManyWithheldEvents checks that the pieces of an internal event stay in after more such events than are remembered.
+func TestManyWithheldEvents(t *testing.T) {
+	var frames []string
+	for i := range wire.MaxSet + 1 {
+		frames = append(frames, by("a", fmt.Sprintf(`"id":"e%d",`, i)+internal+says("x")))
+	}
+	checkLast(t, "a piece of the last event", false, append(frames, by("a", fmt.Sprintf(`"id":"e%d",`, wire.MaxSet)+says("secret")))...)
 }
 
 // TestManyWithheldCalls checks that, after more calls were withheld than are remembered, no response leaves whose call did not.
