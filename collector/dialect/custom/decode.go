@@ -60,7 +60,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 // typeMembers are members with which many protocols name the type of an object.
 var typeMembers = []string{"type", "kind", "event"}
 
-// dataPaths lead to data, and namePaths to names. Neither says whether the frame is internal.
+// dataPaths lead to data, and namePaths to names. A text there does not mark a frame as internal.
 var (
 	dataPaths = []string{pathArguments, pathResult, pathError, pathCode}
 	namePaths = []string{pathAgent, pathName, pathTarget, pathModel}

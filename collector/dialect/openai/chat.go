@@ -183,8 +183,8 @@ func (d *decoder) addChoices(v strictjson.Value, m marks, b *event.Batch) {
 	}
 }
 
-// choice reads a piece of an answer. c is nil if it has too many choices. m is what the chunk says about the message. partial says whether to
-// report the piece. In a chunk that finishes a choice, the whole text is reported instead.
+// choice reads a piece of an answer. c is nil if the answer has too many choices. m holds the marks of the chunk's message. If partial is
+// set, the piece is reported. A chunk that finishes a choice reports the whole text instead.
 func (d *decoder) choice(c *choice, v strictjson.Value, m marks, partial bool, b *event.Batch) {
 	delta, message := v.Get("delta"), v.Get("message")
 	m.add(choiceMarks(v, delta, message))

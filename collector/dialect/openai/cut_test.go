@@ -30,7 +30,7 @@ func TestCutResponses(t *testing.T) {
 	}
 }
 
-// TestCutRun shows the tree of a run whose only response is cut.
+// TestCutRun shows the tree of a run that ends within its only response.
 func TestCutRun(t *testing.T) {
 	tree := treeOf(t, begins("a"), createdOf("r"), messageOf(1, "added", "i"), textOf("i", "x"), "[DONE]")
 	if !strings.Contains(tree, "incomplete") {
