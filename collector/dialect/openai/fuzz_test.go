@@ -114,7 +114,7 @@ func callEvents(events []byte) (sent []string) {
 			hidden[n] = hidden[n] && !lost[n] // it may begin again
 			lost[n], shown[n] = false, true
 		case 1, 2:
-			hidden[n], lost[n], mark = true, false, []string{`"kind":"internal",`, `"name":"Internal x",`}[e&7-1]
+			hidden[n], lost[n], mark = true, false, []string{`"kind":"internal",`, `"event":"internal:x",`}[e&7-1]
 		case 3:
 			lost[n] = lost[n] || !hidden[n] && !shown[n]
 			hidden[n], mark = hidden[n] || lost[n], `"x":1,"x":2,`
