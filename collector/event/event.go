@@ -242,6 +242,7 @@ type Event struct {
 	Steps           int       // KindReasoning
 	Omitted         int       // number of omitted pieces (KindArtifact), or of omitted statements (last KindConfidence or KindCitation of a text)
 	Task            Task      // KindModelStarted, KindModelEnded: in which the model was asked
+	Asked           time.Time // KindRunStarted: when the run was asked for. KindModelStarted, KindModelEnded: when the model was. By the server's clock; zero if the stream does not say
 	Usage           Usage
 	Plan            Plan
 	Artifact        Artifact

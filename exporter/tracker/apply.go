@@ -17,6 +17,7 @@ func (r *openRun) modelStarted(e *event.Event, b *event.Batch, agent *Operation)
 		if op := r.chat(e, b, agent); op != nil {
 			op.firstChunk, op.response, op.causeUnknown = r.now, b.Response, e.Uncertain
 			op.startUnknown = op.startUnknown || e.Uncertain
+			r.startWhenAsked(op, e.Asked)
 			put(&r.partialResponses, key, op)
 		}
 	}
@@ -38,13 +39,16 @@ func (r *openRun) modelEnded(e *event.Event, b *event.Batch, agent *Operation) {
 		if op != nil && endsSeveral(b) { // nothing shows which of them came first
 			op.startUnknown, e.Uncertain = true, true
 		}
+		if op != nil {
+			r.startWhenAsked(op, e.Asked)
+		}
 	}
 	delete(r.partialResponses, key)
 	r.Usage = r.Usage.Add(e.Usage)
 	if op == nil {
 		return
 	}
-	op.startUnknown = op.startUnknown || r.mayFollowCutOffResponse(op)
+	op.startUnknown = op.startUnknown || !op.isAsked && r.mayFollowCutOffResponse(op)
 	op.endUnknown = e.Uncertain
 	op.Name, op.Response = cmp.Or(e.Model, op.Name), &Response{reasonCode(e.FinishReason), e.Usage, op.firstChunk}
 	status := OperationOK

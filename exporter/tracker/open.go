@@ -43,6 +43,7 @@ type openRun struct {
 	endedEarlier       int                        // how many of them ended in earlier frames; ended operations are kept until the run is announced
 	endedResponse      *Operation                 // the model response that the current frame ended
 	isRequested        bool                       // it answers the run request of its stream
+	sharesClock        bool                       // the server's clock agrees with ours; see noteClock
 	isAnnounced        bool                       // observers have been notified of its start
 	rootDecided        bool                       // the kind of the root operation is decided
 	orderUnknown       bool                       // event.Batch.OrderUnknown of the frame whose place is looked up
@@ -256,6 +257,7 @@ func (r *openRun) applyEvent(e *event.Event, b *event.Batch, caller *Operation) 
 	case event.KindArtifact:
 		r.addArtifact(e)
 	case event.KindRunStarted:
+		r.noteClock(e.Asked)
 		if r.unnamedAgent = e.Name; e.Resumes {
 			r.linkToWaiting()
 		}
@@ -333,6 +335,7 @@ type openState struct {
 	startUnknown    bool      // Started is only a lower bound
 	askerUnknown    bool      // of a model's response: each of several agents may have asked, so Started may be the cause of another one
 	causeUnknown    bool      // of a model's response: event.Event.Uncertain of its start
+	isAsked         bool      // of a model's response: the server has stated its start
 	endUnknown      bool      // Ended is only an upper bound, or may be the end of another response (event.Event.Uncertain)
 	endsTurn        bool      // of a call: the agent's turn may end with it
 	inUnknownCall   bool      // of an agent: see Batch.InUnknownCall

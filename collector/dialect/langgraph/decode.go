@@ -182,7 +182,7 @@ func (d *decoder) readStart(mode string, v strictjson.Value, b *event.Batch) {
 	}
 	d.started = true
 	e := b.Add(event.KindRunStarted)
-	e.Resumes, e.Name = d.resumes, d.configured
+	e.Resumes, e.Name, e.Asked = d.resumes, d.configured, timeOf(d.run)
 	b.Add(event.KindFinal)
 }
 

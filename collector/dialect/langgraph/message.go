@@ -259,7 +259,8 @@ func (m *message) start(d *decoder, b *event.Batch) {
 	m.scope.noteSpeech()
 	if !m.started {
 		m.started = true
-		b.Add(event.KindModelStarted).Task = m.at
+		e := b.Add(event.KindModelStarted)
+		e.Task, e.Asked = m.at, askedAt(m.ids[0])
 	}
 }
 
@@ -343,7 +344,7 @@ func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) *event.Even
 		delete(d.announced, id)
 	}
 	e := b.Add(event.KindModelEnded)
-	e.Model, e.FinishReason, e.Usage, e.Task = m.model, m.finish, m.usage, m.at
+	e.Model, e.FinishReason, e.Usage, e.Task, e.Asked = m.model, m.finish, m.usage, m.at, askedAt(m.ids[0])
 	e.Error, e.Code = wire.FinishFailure(m.finish)
 	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {
 		if d.unmetered == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
@@ -39,6 +40,29 @@ func (d *decoder) askedRun(message string) string {
 		}
 	}
 	return ""
+}
+
+// askedAt returns when LangChain asked the model for a message, if the message's ID is that of the model's run, else the zero time.
+func askedAt(message string) time.Time {
+	_, run, isRun := strings.Cut(message, "run-")
+	if run = strings.TrimPrefix(run, "-"); !isRun || !isRunID(message) || len(run) < 36 {
+		return time.Time{}
+	}
+	return timeOf(run[:36])
+}
+
+// timeOf returns the time in a UUID of version 7, or the zero time. LangGraph gives such IDs to runs, and LangChain to those of models.
+//
+// Source: RFC 9562, section 5.7; langgraph_api/models/run.py; langchain_core/callbacks/manager.py and callbacks/manager.ts.
+func timeOf(id string) time.Time {
+	if !isUUID(id) || id[14] != '7' {
+		return time.Time{}
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
 }
 
 // taskOfResponse returns the task in which a model was asked for a message. The node or the task is the one that the frame states, or "".

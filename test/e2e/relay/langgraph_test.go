@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/delegraph/delegraph/exporter/tracker"
 	"github.com/delegraph/delegraph/test/component"
@@ -73,6 +74,9 @@ func TestLangGraph(t *testing.T) {
 		if got != want {
 			t.Errorf("a run of %s is\n%s\nthe server's tracer saw\n%s", is.Name, got, want)
 		}
+		if is.Name == retrieving {
+			checkChatStart(t, is, ours)
+		}
 	}
 }
 
@@ -96,6 +100,7 @@ func TestLangGraphPublic(t *testing.T) {
 // tracedRun is a run of LangChain's tracer, and what ran in it: see trace_file.py.
 type tracedRun struct {
 	ID, Kind, Name, Agent, Error string
+	Began                        time.Time
 	Tokens                       []int64
 	Children                     []tracedRun
 }
@@ -131,6 +136,28 @@ func withoutHandoffs(description string) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// retrieving is a graph with a node that works for 300 ms before it asks its model.
+const retrieving = "retrieving"
+
+// checkChatStart checks that the model of that graph counts as asked when LangChain's tracer saw it asked, not when its node began.
+func checkChatStart(t *testing.T, is tracedRun, ours tracker.Report) {
+	var began time.Time
+	is.visit(func(one tracedRun) {
+		if one.Kind == "llm" {
+			began = one.Began
+		}
+	})
+	chat := slices.IndexFunc(ours.Operations, func(op tracker.OperationReport) bool { return op.Kind == tracker.Chat && op.Timing == "observed" })
+	if chat < 0 {
+		t.Error("no chat has observed times")
+		return
+	}
+	at, err := time.Parse(time.RFC3339Nano, harness.Text(ours.Operations[chat].Started))
+	if err != nil || began.Sub(at) > 100*time.Millisecond {
+		t.Errorf("the chat begins at %v (%v), in the server's tracer at %v", at, err, began)
+	}
 }
 
 func (r tracedRun) visit(each func(tracedRun)) {

@@ -22,6 +22,7 @@ async def main():
         ("deep", SUBAGENT, ["updates", "messages-tuple"]), ("deep", SUBAGENT, ["values"]), ("deep", SUBAGENT, ["debug"]), ("deep", SUBAGENT, ["events"]),
         *[(graph, say, modes) for graph, say in HANDOFFS for modes in (["messages-tuple"], ["messages"], ["updates"], ["values"], ["tasks"], ["updates", "messages-tuple"])],
         ("nested", "Hello there.", ALL), ("plain", "think hard", ["messages-tuple"]), ("plain", "fail", ["values"]),
+        ("retrieving", "Hello there.", ["messages-tuple"]), ("retrieving", "Hello there.", ["updates"]),
     ]:
         print(f"# {graph} {modes} {say!r}")
         thread = (await client.threads.create())["thread_id"]

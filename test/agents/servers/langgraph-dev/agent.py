@@ -1,5 +1,7 @@
 """The graphs that `langgraph dev` serves: a deep agent with a subagent, one that asks, and others."""
 
+import time
+
 import trace_file  # noqa: F401 (registers the tracer)
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
@@ -57,6 +59,11 @@ def report(state):
     return {"messages": [model.invoke(state["messages"])]}
 
 
+def retrieve(state):
+    time.sleep(0.3)
+    return {"messages": [model.invoke(state["messages"])]}
+
+
 @task
 def answer(messages):
     return model.invoke(messages)
@@ -73,6 +80,7 @@ deep = create_deep_agent(
 )
 asking = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").add_edge("ask", END).compile()
 plain = StateGraph(MessagesState).add_node("model", lambda s: {"messages": [model.invoke(s["messages"])]}).add_edge(START, "model").add_edge("model", END).compile()
+retrieving = StateGraph(MessagesState).add_node("retrieve", retrieve).add_edge(START, "retrieve").add_edge("retrieve", END).compile()
 tools = create_agent(model, tools=[weather, broken], name="reporter", system_prompt="You are secretive.")
 approving = create_agent(model, tools=[weather], name="clerk", middleware=[HumanInTheLoopMiddleware(interrupt_on={"weather": True})])
 planning = create_agent(model, name="planner", middleware=[TodoListMiddleware()])

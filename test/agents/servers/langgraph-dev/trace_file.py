@@ -23,7 +23,7 @@ def told(run):
     return {
         "id": str(run.id), "kind": run.run_type, "name": run.name, "agent": metadata.get("lc_agent_name"), "run": metadata.get("run_id"),
         "thread": metadata.get("thread_id"), "node": metadata.get("langgraph_node"), "error": (run.error or "").split("(")[0] or None,
-        "tokens": tokens(outputs), "call": call(outputs), "children": [told(child) for child in run.child_runs],
+        "began": run.start_time.isoformat(), "tokens": tokens(outputs), "call": call(outputs), "children": [told(child) for child in run.child_runs],
     }
 
 
