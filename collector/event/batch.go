@@ -167,9 +167,9 @@ func (b *Batch) empty() {
 }
 
 // Parse reads the frame's data as JSON nested at most depth levels deep and sets JSON. It returns
-// the reason for a failure, or "". Set Table before: its FreeMembers count.
+// the reason for a failure, or "". Set Table before: its FreeMembers count. Without a table, names may differ by case anywhere.
 func (b *Batch) Parse(depth int) (refused Reason) {
-	var free []string
+	free := everywhere
 	if b.Table != nil {
 		free = b.Table.FreeMembers
 	}

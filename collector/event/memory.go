@@ -119,7 +119,7 @@ func (m *memory) value(v strictjson.Value) strictjson.Value {
 }
 
 // everywhere lets names differ only by case: a value that was parsed may have come from one of Table.FreeMembers.
-var everywhere = []string{""}
+var everywhere = []string{strictjson.Everywhere}
 
 // parse reads data, which must be part of the batch, into an unused document.
 func (m *memory) parse(data []byte, depth int, free []string) (strictjson.Value, Reason) {

@@ -38,8 +38,8 @@ type Table struct {
 	// them.
 	OpaqueMembers []string
 
-	// FreeMembers are members with values in which names may differ only by case. Users choose these names, and neither the decoder nor
-	// the filter depends on them.
+	// FreeMembers are members with values in which names may differ only by case, because users choose these names. The filter compares
+	// all of them leniently.
 	FreeMembers []string
 
 	// OwnEnvelopes maps the name of an envelope to members that are envelopes in it, but hold other data elsewhere.

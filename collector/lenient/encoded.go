@@ -30,7 +30,7 @@ func anyTextNamesInternal(t *event.Table, v strictjson.Value, around scope) bool
 // shorter than the one around it.
 func textNamesInternal(t *event.Table, text []byte, around scope) bool {
 	var doc strictjson.Doc
-	if doc.Parse(text, MaxEncodedDepth) != nil {
+	if doc.Parse(text, MaxEncodedDepth, strictjson.Everywhere) != nil {
 		return mayNameInternal(text)
 	}
 	if root := doc.Root(); root.Kind() != strictjson.String {
@@ -64,7 +64,7 @@ func stringNamesInternal(t *event.Table, text []byte, around scope) bool {
 		return false
 	}
 	var doc strictjson.Doc
-	if doc.Parse(text, MaxEncodedDepth) != nil {
+	if doc.Parse(text, MaxEncodedDepth, strictjson.Everywhere) != nil {
 		return start[0] == '{' && mayNameInternal(text) && bytes.IndexByte(text, ':') >= 0
 	}
 	root := doc.Root()
@@ -89,7 +89,7 @@ func HasEncodedInternal(t *event.Table, v strictjson.Value) bool {
 		return false
 	}
 	var doc strictjson.Doc
-	if doc.Parse(text, MaxEncodedDepth) != nil {
+	if doc.Parse(text, MaxEncodedDepth, strictjson.Everywhere) != nil {
 		return mayNameInternal(text)
 	}
 	return namesInternal(t, doc.Root(), everyMember, nil) || HasEncodedInternal(t, doc.Root())

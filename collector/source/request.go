@@ -131,7 +131,7 @@ func (b *requestBody) identify(dialects []dialect.Dialect, length int64, depth i
 		return event.Identity{}, UnreadIncomplete
 	}
 	var doc strictjson.Doc
-	if len(b.copy.data) > 0 && doc.Parse(b.copy.data, depth) != nil {
+	if len(b.copy.data) > 0 && doc.Parse(b.copy.data, depth, strictjson.Everywhere) != nil {
 		return event.Identity{}, UnreadMalformed
 	}
 	request := b.describe(&doc)
@@ -162,7 +162,7 @@ func (b *requestBody) describe(doc *strictjson.Doc) dialect.Request {
 func (b *requestBody) describeEarly(doc *strictjson.Doc, depth int) dialect.Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.copy.data) == 0 || doc.Parse(b.copy.data, depth) != nil {
+	if len(b.copy.data) == 0 || doc.Parse(b.copy.data, depth, strictjson.Everywhere) != nil {
 		*doc = strictjson.Doc{}
 	}
 	return b.describe(doc)

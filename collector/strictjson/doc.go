@@ -94,16 +94,19 @@ type Doc struct {
 	inFree bool     // the current value is in the value of one of free
 }
 
+// Everywhere stands for the whole input in the arguments of Parse.
+const Everywhere = ""
+
 // Parse parses data, one JSON value nested at most maxDepth levels deep: a scalar has depth 0 and `[]`
 // has depth 1. The highest possible maxDepth is 10,000. Parse borrows data until the next Parse or
 // Reset: it must not change until then. Values of an earlier Parse become invalid. The error is an
 // *Error and leaves the Doc empty.
 //
-// free lists members such as the schema of a tool's parameters: no program reads their values by name. In these values,
-// names may differ only by case. A member is in free if its name, as sent, is exactly one of free. "" stands for the whole input.
+// free lists members such as the schema of a tool's parameters: users choose the names in their values. In these values,
+// names may differ only by case. A member is in free if its name, as sent, is exactly one of free, or if free has Everywhere.
 func (d *Doc) Parse(data []byte, maxDepth int, free ...string) error {
 	d.Reset()
-	d.free, d.inFree = free, slices.Contains(free, "")
+	d.free, d.inFree = free, slices.Contains(free, Everywhere)
 	if len(data) > maxSize {
 		return &Error{Syntax, maxSize}
 	}

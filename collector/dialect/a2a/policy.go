@@ -126,6 +126,7 @@ var table = event.Table{
 	DeepMembers:     []string{"error", "params"},
 	DeepStrings:     []string{"metadata"},
 	OpaqueMembers:   opaqueMembers,
+	FreeMembers:     []string{"data", "metadata"},
 	EncodedMembers:  wire.ADKEncodedMembers,
 	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // Agno uses class names as event names

@@ -67,6 +67,10 @@ var table = event.Table{
 		"event", "result", "rawEvent", "raw_event", "customMetadata", "custom_metadata", "a2a:request", "a2a:response", "params",
 		"task", "updateEvent", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "metadata",
 	}, wire.ADKCustom...),
+	FreeMembers: []string{
+		"args", "response", "stateDelta", "state_delta", "artifactDelta", "artifact_delta", "customMetadata", "custom_metadata", "output",
+		"payload", "schema", "responseSchema", "response_schema",
+	},
 	EncodedMembers:  wire.ADKEncodedMembers,
 	EntryKeys:       wire.EntryKeys,
 	IgnoreEventName: true,              // the ADK's clients read only the data

@@ -130,7 +130,7 @@ func TestCallsOfWithheldEvents(t *testing.T) {
 		"a state":                         {[]string{by("a", internal+says("the answer")), by("a", `"actions":{"stateDelta":{"x":"the answer"}}`)}, true},
 		"the call of a marked response":   {[]string{by("a", content(called("c", "1"))), by("a", internal+content(responded("c"))), asked}, true},
 		"calls without an ID":             {[]string{by("a", internal+content(`{"functionCall":{"name":"pay"}}`)), by("a", content(`{"functionResponse":{"name":"pay"}}`))}, true},
-		"a response after an unreadable":  {[]string{by("a", internal+content(called("c", `","X":"`))), by("a", content(responded("c")))}, true},
+		"a response after an unreadable":  {[]string{by("a", internal+content(called("c", `","x":"`))), by("a", content(responded("c")))}, true},
 		"a summary":                       {[]string{hidden, summary}, true},
 		"the agent's text after the call": {[]string{hidden, by("a", content(responded("c"))), by("a", says("hi"))}, true},
 	} {

@@ -29,6 +29,7 @@ var table = event.Table{
 	Discriminators:  []string{"type", "kind"},
 	Labels:          []string{"event"},                          // no frame of the protocol has this member; other protocols name their frames there
 	Envelopes:       []string{"event", "rawEvent", "raw_event"}, // and resultTable's
+	FreeMembers:     []string{"state_snapshot", "state", "input", "output", "args", "result", "data"},
 	TypeIsEventName: true,
 	FailureData:     "the run failed",
 	OversizeData:    event.OversizeMessage,

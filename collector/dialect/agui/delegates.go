@@ -76,7 +76,7 @@ func (d *decoder) learnTarget(listed strictjson.Value) {
 // parseArgs returns arguments, or a value that does not exist if they are no JSON.
 func parseArgs(text []byte) strictjson.Value {
 	var doc strictjson.Doc
-	if len(text) == 0 || doc.Parse(text, maxArgsDepth) != nil {
+	if len(text) == 0 || doc.Parse(text, maxArgsDepth, strictjson.Everywhere) != nil {
 		return strictjson.Value{}
 	}
 	return doc.Root()

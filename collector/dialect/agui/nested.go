@@ -178,7 +178,7 @@ func decoded(v strictjson.Value) strictjson.Value {
 	for v.Kind() == strictjson.String {
 		var doc strictjson.Doc
 		text := bytes.TrimSpace(v.Text())
-		if len(text) == 0 || bytes.IndexByte([]byte(`{["`), text[0]) < 0 || doc.Parse(text, lenient.MaxEncodedDepth) != nil {
+		if len(text) == 0 || bytes.IndexByte([]byte(`{["`), text[0]) < 0 || doc.Parse(text, lenient.MaxEncodedDepth, strictjson.Everywhere) != nil {
 			return v
 		}
 		v = doc.Root()

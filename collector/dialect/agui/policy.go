@@ -29,9 +29,13 @@ var table = event.Table{
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
 	Labels: []string{"activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
-	Envelopes:       []string{"event", "rawEvent", "metadata"},
-	DeepMembers:     []string{"value", "content", "patch"},
-	OpaqueMembers:   argumentMembers,
+	Envelopes:     []string{"event", "rawEvent", "metadata"},
+	DeepMembers:   []string{"value", "content", "patch"},
+	OpaqueMembers: argumentMembers,
+	FreeMembers: []string{
+		"state", "snapshot", "delta", "patch", "tools", "context", "forwardedProps", "forwarded_props", "rawEvent", "raw_event", "event",
+		"value", "content", "result", "resume", "payload", "metadata", "responseSchema", "response_schema",
+	},
 	IgnoreEventName: true,                              // the protocol's client reads only the data
 	KeptEvents:      []string{"error"},                 // the ADK middleware names its errors
 	InternalMembers: []string{"rawEvent", "raw_event"}, // like RAW: the framework's event, with the instructions for models

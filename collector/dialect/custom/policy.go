@@ -19,6 +19,11 @@ func (d Dialect) newTable() *event.Table {
 		t.Discriminators = d.typePath
 	}
 	for name, f := range d.frames {
+		for _, member := range []string{pathArguments, pathResult} {
+			if p := f.paths[member]; p != nil {
+				t.FreeMembers = append(t.FreeMembers, p[len(p)-1])
+			}
+		}
 		if !lenient.IsInternal([]byte(name)) {
 			t.Types[name] = event.Type{Client: true, InternalMembers: d.hiddenMembers, Public: f.publicRule(d.hiddenMembers)}
 		}

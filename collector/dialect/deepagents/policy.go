@@ -31,6 +31,7 @@ var table = event.Table{
 	Labels:         []string{"event"}, // no frame of the protocol has this member; other protocols name their frames in it
 	NameMembers:    []string{"event"}, // of a frame within a frame
 	Envelopes:      []string{"result", "event", "rawEvent", "raw_event", "md", "interrupt"},
+	FreeMembers:    []string{"args", "input", "output", "result", "options", "md", "interrupt"},
 	EncodedTexts:   []string{"md", "interrupt"},
 	FailureData:    `{"v":2,"type":"error","error":"the run failed"}`,
 	OversizeData:   `{"v":2,"type":"error","error":"` + event.OversizeMessage + `"}`,

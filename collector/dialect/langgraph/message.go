@@ -324,7 +324,7 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 	for _, c := range m.calls {
 		var doc strictjson.Doc
 		var args strictjson.Value
-		if !c.tooLong && doc.Parse(c.args, maxArgsDepth) == nil {
+		if !c.tooLong && doc.Parse(c.args, maxArgsDepth, strictjson.Everywhere) == nil {
 			args = doc.Root()
 		}
 		d.startCall(c.id, c.tool, args, m.scope, m.by, b)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // publicFailure replaces the error of a run without saying why it failed.
@@ -20,6 +21,7 @@ var table = event.Table{
 	// Only the event name determines what a frame is. The application chooses the data, so a member `type`
 	// or `name` can have any meaning.
 	Namespaces:         true,
+	FreeMembers:        []string{strictjson.Everywhere},
 	PartDiscriminators: []string{"type", "role"},
 	Events: []string{
 		modeMetadata, modeValues, modeUpdates, modeMessages, modeMessagesPartial, modeMessagesComplete, modeMessagesMetadata, modeEvents, modeTasks,

@@ -12,6 +12,7 @@ var table = event.Table{
 	Discriminators:  []string{"kind", "type"},
 	Labels:          []string{"event"}, // no frame of the protocol has this member; another protocol would name its frame there
 	DeepEnvelopes:   true,
+	FreeMembers:     []string{"metadata", "arguments", "result", "schema", "data", "rows", "delta", "change"},
 	TypeIsEventName: true,
 	Instructions:    &event.Instructions{Roles: wire.InstructionRoles, Skipped: toolMembers},
 	FailureType:     "task-status",

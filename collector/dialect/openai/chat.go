@@ -347,7 +347,7 @@ func (d *decoder) reportCall(c *choice, b *event.Batch) {
 		d.callIDs.Add(d.run + " " + open.id)
 	}
 	var doc strictjson.Doc
-	if len(open.args) <= maxArgs && doc.Parse(open.args, maxArgsDepth) == nil {
+	if len(open.args) <= maxArgs && doc.Parse(open.args, maxArgsDepth, strictjson.Everywhere) == nil {
 		e.SetPayload(doc.Root())
 	}
 }

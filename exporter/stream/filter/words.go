@@ -88,7 +88,7 @@ func (w *wordScan) findsEncoded(name []byte, value strictjson.Value, by speaker)
 		return false
 	}
 	var doc strictjson.Doc
-	return doc.Parse(value.Text(), lenient.MaxEncodedDepth) == nil && w.findsExcluded(doc.Root(), by, true)
+	return doc.Parse(value.Text(), lenient.MaxEncodedDepth, strictjson.Everywhere) == nil && w.findsExcluded(doc.Root(), by, true)
 }
 
 // hasString reports whether v is a string, or a list with a string that is not within an object.
