@@ -255,7 +255,11 @@ func (d *decoder) markPart(k kind, v strictjson.Value, m marks, b *event.Batch) 
 	if k.begins || d.sdk.on {
 		d.response.addItem(d.at)
 	}
-	if item := v.Get("item"); item.Exists() {
+	item := v.Get("item")
+	if k.begins && !isResult(item) {
+		d.addSeen(d.at) // unless checkPart withholds it
+	}
+	if item.Exists() {
 		m.add(itemMarks(item))
 	}
 	d.markItem(d.at, m)

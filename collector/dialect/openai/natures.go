@@ -1,19 +1,14 @@
 package openai
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
-
-// maxNatures limits the keys in natures: enough for 1,024 items with two IDs.
-const maxNatures = 2 * wire.MaxSet
 
 // mark records what a frame says about a message. Without a key, the frame may be about any message of the response.
 func (d *decoder) mark(keys []string, m marks) {
@@ -26,16 +21,32 @@ func (d *decoder) mark(keys []string, m marks) {
 		if !own {
 			before = answer
 		}
-		switch is := before.updated(m); {
-		case is == answer:
-			delete(s.natures, key)
-		case own || len(s.natures) < maxNatures:
-			if s.natures == nil {
-				s.natures = make(map[string]nature)
-			}
-			s.natures[key] = is
+		s.setNature(key, before.updated(m))
+	}
+}
+
+// setNature records a nature. It may forget another item, which then counts as one whose beginning was not seen.
+func (s *itemSet) setNature(key string, is nature) {
+	if is == answer {
+		delete(s.natures, key)
+		s.marked.Remove(key)
+		return
+	}
+	if s.natures == nil {
+		s.natures = make(map[string]nature)
+	}
+	s.natures[key] = is
+	oldest, forgets := s.marked.Add(key)
+	if !forgets {
+		return
+	}
+	delete(s.natures, oldest)
+	for i := range oldest { // it may be the key of a part, which begins with that of the item
+		if strings.HasPrefix(oldest[i:], partNumber) {
+			s.seen.Remove(oldest[:i])
 		}
 	}
+	s.seen.Remove(oldest)
 }
 
 // natureOf returns what the marks said about a key, and whether there was a mark.
@@ -68,9 +79,11 @@ func (d *decoder) markItem(at place, m marks) {
 func (d *decoder) forgetNumber(at place) {
 	if number := at.number(); number != "" && d.hasNewID(at) {
 		d.response.items.withheld.Remove(number)
-		maps.DeleteFunc(d.response.items.natures, func(key string, _ nature) bool {
-			return key == number || strings.HasPrefix(key, number+partNumber)
-		})
+		for key := range d.response.items.natures {
+			if key == number || strings.HasPrefix(key, number+partNumber) {
+				d.response.items.setNature(key, answer)
+			}
+		}
 	}
 }
 
@@ -83,7 +96,7 @@ func (d *decoder) hasNewID(at place) bool {
 func (d *decoder) forgetCalls(at place) {
 	for _, key := range at.keys {
 		if d.items.natures[key] == (nature{kind: event.KindOther}) {
-			delete(d.items.natures, key)
+			d.items.setNature(key, answer)
 		}
 	}
 }
@@ -106,10 +119,10 @@ func (d *decoder) hasNatures() bool {
 }
 
 // textKind returns the kind of the text of an item or a part. It is KindText for an answer, KindThought for a thought, and another kind
-// for any other text.
+// for any other text. Once natures were forgotten, the text of an item whose beginning was not seen may be a thought.
 func (d *decoder) textKind(at place) event.Kind {
 	kind := event.KindText
-	if len(d.items.natures) >= maxNatures || len(d.response.items.natures) >= maxNatures {
+	if (d.items.marked.HasForgotten() || d.response.items.marked.HasForgotten()) && !d.saw(at) {
 		kind = event.KindThought
 	}
 	if at.shared && d.knows(at.name()) {

@@ -95,7 +95,7 @@ func callsOf(chunk strictjson.Value) (calls chunkCalls) {
 // unreadable frame.
 func (d *decoder) isWithheldCall(calls chunkCalls) bool {
 	isLost := func(key string) bool {
-		return d.unreadable > 0 && !d.items.seen.MayContain(key) && !slices.Contains(calls.begun.keys, key)
+		return (d.unreadable > 0 || d.items.withheld.IsFull()) && !d.items.seen.Contains(key) && !slices.Contains(calls.begun.keys, key)
 	}
 	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), d.isWithheldKey) || slices.ContainsFunc(calls.answered.keys, isLost)
 }

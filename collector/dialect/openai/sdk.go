@@ -157,6 +157,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 	m := marksOf(v, item)
 	m.add(itemMarks(raw))
 	isLost := isResult(raw) && d.isLost(at) // only an item with a result continues another one
+	if d.begunResponses == 0 && !isResult(raw) && !v.Get("name").Is(toolApproval) {
+		d.addSeen(at) // no response has shown it
+	}
 	isHidden := m.instructs || raw.Kind() != strictjson.String && isHiddenItem(raw)
 	if b.Internal = isHidden || isLost || wire.IsFiltered(b, prefilter) || d.isWithheld(at) || len(at.keys) == 0 && d.response.internal; b.Internal {
 		d.withhold(at)
@@ -178,7 +181,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.runCall(id, raw, b)
 	case name.Is("tool_output"):
 		d.runOutput(id, cmp.Or(item.Get("output"), raw.Get("output")), raw, b)
-	case name.Is("tool_approval_requested"), name.Is("mcp_approval_requested"): // the first only from the SDK for JavaScript
+	case name.Is(toolApproval), name.Is("mcp_approval_requested"):
 		if id != "" || !d.response.showedItems() {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
 		}
@@ -202,6 +205,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.endImplied(b, true)
 	}
 }
+
+// toolApproval is the name of an item of the SDK for JavaScript that is about a call that another item has shown.
+const toolApproval = "tool_approval_requested"
 
 // runOutput reports the result of a call.
 func (d *decoder) runOutput(id string, output, raw strictjson.Value, b *event.Batch) {

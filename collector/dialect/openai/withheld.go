@@ -17,9 +17,10 @@ import (
 // itemSet holds what is known of items. Its keys are their IDs on the whole stream, or their numbers in a response.
 type itemSet struct {
 	withheld   wire.Set[string]
-	seen       wire.Set[string]  // items that began and were not withheld
-	unreadable int               // decoder.unreadable when the last item began
-	natures    map[string]nature // of items and parts other than answers; once it is full, any other text may be a thought
+	seen       wire.Recent[string] // items that began and were not withheld
+	unreadable int                 // decoder.unreadable when the last item began
+	natures    map[string]nature   // of items and parts other than answers
+	marked     wire.Recent[string] // the keys in natures
 }
 
 // itemsOf returns the set that has the item with a key.
@@ -54,7 +55,7 @@ func (d *decoder) addSeen(at place) {
 	for _, key := range at.keys {
 		s := d.itemsOf(key)
 		if !isID(key) && s.unreadable != d.unreadable {
-			s.seen, s.unreadable = wire.Set[string]{}, d.unreadable
+			s.seen, s.unreadable = wire.Recent[string]{}, d.unreadable
 		}
 		s.seen.Add(key)
 	}
@@ -77,9 +78,10 @@ func (d *decoder) mayHaveBegun(at place) bool {
 }
 
 // isWithheld reports whether an item, or the approval request that it answers, is withheld. Once more items are withheld than can be
-// recorded, it is if its beginning did not leave.
+// recorded, it is if its beginning or the request did not leave.
 func (d *decoder) isWithheld(at place) bool {
-	return at.asked != "" && d.isWithheldKey(at.asked) || slices.ContainsFunc(at.keys, d.isWithheldKey) || d.items.withheld.IsFull() && !d.saw(at)
+	isLost := !d.saw(at) || at.asked != "" && !d.items.seen.Contains(at.asked)
+	return at.asked != "" && d.isWithheldKey(at.asked) || slices.ContainsFunc(at.keys, d.isWithheldKey) || d.items.withheld.IsFull() && isLost
 }
 
 // isPartWithheld is isWithheld for the item that an event is part of. An event that names no item may be part of any item of the response.
