@@ -55,10 +55,16 @@ func anyStringNamesInternal(t *event.Table, v strictjson.Value, around scope) bo
 	return v.Kind() == strictjson.String && stringNamesInternal(t, v.Text(), around)
 }
 
+// trimInvisible returns a text without what other readers of JSON may skip at its ends, such as a byte order mark.
+func trimInvisible(text []byte) []byte {
+	return bytes.TrimFunc(text, func(r rune) bool { return visible(r) < 0 })
+}
+
 // stringNamesInternal is textNamesInternal for a string that need not be JSON. Only an object that is not strict JSON may name itself
 // internal: an answer may begin with a quotation mark or a bracket, and say "internal". An object with a member has a colon, but "{\" may
 // begin a formula.
 func stringNamesInternal(t *event.Table, text []byte, around scope) bool {
+	text = trimInvisible(text)
 	start := bytes.TrimLeft(text, "[ \t\r\n")
 	if len(start) == 0 || start[0] != '{' && start[0] != '"' {
 		return false
@@ -84,7 +90,7 @@ func HasEncodedInternal(t *event.Table, v strictjson.Value) bool {
 			return true
 		}
 	}
-	text := bytes.TrimSpace(v.Text())
+	text := trimInvisible(v.Text())
 	if v.Kind() != strictjson.String || len(text) == 0 || bytes.IndexByte([]byte(`{["`), text[0]) < 0 {
 		return false
 	}

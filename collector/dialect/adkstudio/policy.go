@@ -79,7 +79,7 @@ var table = event.Table{
 
 // resultTable also searches the member result. It applies to all frames except tool results, whose content is the
 // user's data.
-var resultTable = event.Table{Discriminators: table.Discriminators, Envelopes: append([]string{"result"}, table.Envelopes...)}
+var resultTable = event.Table{Discriminators: table.Discriminators, NameMembers: table.Labels, Envelopes: append([]string{"result"}, table.Envelopes...)}
 
 var prefilter = lenient.NewPrefilter(&table)
 

@@ -35,6 +35,11 @@ func TestPoliciesOfText(t *testing.T) {
 		{"agent writer", unchanged, "agent writer"},
 		{"error secret at https://example.org/?key=secret", unchanged, "error the run failed"},
 		{"end ", unchanged, "end "},
+		{`session {"session_id":"s","kind":"internal:x"}`, withheld, withheld},
+		{`agent {"type":"internal:x"}`, withheld, withheld},
+		{`error {"kind":"internal:x"}`, withheld, withheld},
+		{`end {"event":"internal:x"}`, withheld, withheld},
+		{`agent {"type":"writer"}`, unchanged, "agent "},
 	})
 }
 
