@@ -97,9 +97,6 @@ func (d *decoder) decodeObject(f dialect.Frame, b *event.Batch) {
 	case isChunk(v):
 		b.Type = typeChunk
 		d.chunk(f, b)
-	case named.Is(typeError):
-		b.Type = typeError
-		d.fail(v, b)
 	case isType(v, typeAgentUpdated):
 		b.Type = typeAgentUpdated
 		d.agentUpdated(v, b)
@@ -140,6 +137,11 @@ func namesOther(f dialect.Frame) bool {
 
 // responseEvent decodes an event of a response: a frame, or what a frame of the Agents SDK wraps.
 func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Batch) {
+	if isType(v, typeError) {
+		b.Type = typeError
+		d.fail(v, b)
+		return
+	}
 	d.at.read(v)
 	k, known := kinds[string(typeOf(v))]
 	if !known {

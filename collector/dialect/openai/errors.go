@@ -122,8 +122,8 @@ func (d *decoder) failOne(code string, b *event.Batch) {
 	}
 }
 
-// endAfterErrors ends a run in which agents beside each other have failed. It returns false if all others have finished, so that the run
-// ends as usual. Else the order of errors and answers says how the run has ended.
+// endAfterErrors ends a run in which agents beside each other have failed, or of which the last response has failed. It returns false if
+// all others have finished, so that the run ends as usual. Else the order of errors and answers says how the run has ended.
 func (d *decoder) endAfterErrors(b *event.Batch) bool {
 	s := &d.sdk
 	active := s.agents.active
@@ -132,7 +132,7 @@ func (d *decoder) endAfterErrors(b *event.Batch) bool {
 		e := b.Add(event.KindAgentEnded)
 		e.Error, e.Code = event.AgentError, s.failure
 	}
-	d.ended = s.failed && len(active) > s.unknown
+	d.ended = s.failed && len(active) > s.unknown || s.last.failed
 	return d.ended
 }
 

@@ -115,3 +115,29 @@ func TestErrorsOfOtherRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestWrappedErrors sends the error of a model in the events of the Agents SDK. It fails the run, and leaves like one that is not wrapped.
+func TestWrappedErrors(t *testing.T) {
+	const failed = `{"type":"error","sequence_number":1,"code":"server_error","message":"broken","param":null}`
+	for _, begun := range [][]string{
+		{begins("a"), createdOf("r"), `{"type":"raw_response_event","data":` + failed + `}`},
+		{agentA, ofModel(created), ofModel(failed)},
+		{agentA, ofModel(failed)},
+	} {
+		sent, last := stream(begun...), begun[len(begun)-1]
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, sent)
+		for _, want := range []string{`error agent_error code="server_error"`, `run_ended agent_error code="server_error"`} {
+			if !strings.Contains(facts, want) {
+				t.Errorf("the facts lack %s:\n%s", want, facts)
+			}
+		}
+		if out := leaving(t, client, sent); !strings.Contains(out, last) {
+			t.Errorf("of %s the client gets %s", last, out)
+		}
+		if out := leaving(t, public, sent); strings.Contains(out, "broken") || !strings.Contains(out, "the run failed") {
+			t.Errorf("of %s the public gets %s", last, out)
+		}
+		checkStaysIn(t, []filter.Settings{client, public}, strings.Replace(strings.Replace(last, "broken", "secret", 1), `"code"`, `"kind":"internal","code"`, 1))
+		checkTruth(t, last, sent)
+	}
+}

@@ -28,6 +28,7 @@ type response struct {
 	hasItems  bool    // an item was reported, so the end of the response only repeats the items
 	hasCalls  bool    // it or the completion has calls that the client or the Agents SDK executes
 	final     bool    // its agent sends no further response
+	failed    bool    // the SDK raises an exception, unless an agent around it goes on
 	implied   bool    // only parts of it were seen so far
 	outlined  bool    // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
 	reason    string  // why it finishes, if it is outlined
@@ -149,7 +150,7 @@ func (d *decoder) responseEnded(v strictjson.Value, b *event.Batch) {
 	e.Usage = responseUsage(r.Get("usage"))
 	e.Error, e.Code = responseFailure(v, r)
 	failure, code := e.Error, e.Code
-	d.response.open, d.response.ended, d.sdk.answered = false, true, true
+	d.response.open, d.response.ended, d.response.failed, d.sdk.answered = false, true, isType(v, typeFailed), true
 	switch {
 	case d.sdk.on:
 		d.endTurn(r.Get("output"), failure, code, b)

@@ -27,7 +27,7 @@ func (d *decoder) modelEvent(f dialect.Frame, b *event.Batch) {
 	at.addID(data.First("itemId", "item_id"))
 	b.Type = typeRaw
 	switch {
-	case isType(data, pieceOfModel) && isOfResponse(inner):
+	case isType(data, pieceOfModel) && (isOfResponse(inner) || isType(inner, typeError)):
 		d.sdk.on, d.sdk.wrapped, d.sdk.responses = true, true, true
 		if d.responseEvent(f, inner, b); b.Type != typeRaw {
 			b.Type = wrapped(typeModel, b.Type)

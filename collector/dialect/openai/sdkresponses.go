@@ -269,12 +269,13 @@ func (d *decoder) endImplied(b *event.Batch, isNow bool) bool {
 // isCut reports whether the end of a run cuts its only open response. Its agent has not answered, so the run is not complete.
 func (d *decoder) isCut() bool {
 	r := &d.response
-	isKnown := d.sdk.on && r.open && !r.implied && !r.outlined && !r.shared && len(d.sdk.others) == 0 && r.author != "" && r.author == d.sdk.agents.current
+	isOnly := d.sdk.on && r.open && !r.implied && !r.shared && len(d.sdk.others) == 0
+	isOfCurrent := r.author == d.sdk.agents.current && (r.author != "" || d.sdk.agents.known.Len() == 0)
 	hasWhole := r.besides || r.hasItems
 	for _, one := range r.states {
 		hasWhole = hasWhole || one.texts > 0 || one.text || one.whole
 	}
-	return isKnown && !hasWhole
+	return isOnly && isOfCurrent && !hasWhole
 }
 
 // leaveImplied is endImplied where another agent begins. An application may pass on several runs at once: then parts of the response
