@@ -63,7 +63,7 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 		delete(r.silentTargets, b.Agent)
 	}
 	if !op.spoke && !op.node.hasOwnWork {
-		op.Started = r.now // a transfer begins the operation before the agent's first frame
+		op.startAt(r.now) // a transfer begins the operation before the agent's first frame
 	}
 	if op.spoke = true; op.Kind == InvokeNode && b.Step == "" {
 		op.becomeAgent(b.Agent)
@@ -195,7 +195,7 @@ func (r *openRun) beginAround(at *event.Around) *Operation {
 	}
 	op.spoke, op.assumed = true, at.Step != "" // an operation within it has spoken
 	if cause := op.node.cause; cause.Frame > 0 && !op.startUnknown {
-		op.Started = cause // it may have begun before the operation within it
+		op.startAt(cause) // it may have begun before the operation within it
 	}
 	return op
 }

@@ -116,7 +116,8 @@ func (r *openRun) chat(e *event.Event, b *event.Batch, agent *Operation) *Operat
 	r.keepRequest(op, agent)
 	op.task = e.Task.ID
 	cause, delayUnknown := r.causeOfResponse(e, b, agent)
-	op.Started, op.startUnknown = latest(cause, r.Root.Started), delayUnknown || cause.Frame == 0 && !r.isRequested || r.mayLackCause(cause)
+	op.startAt(latest(cause, r.Root.Started))
+	op.startUnknown = delayUnknown || cause.Frame == 0 && !r.isRequested || r.mayLackCause(cause)
 	op.askerUnknown = b.AgentUnknown && r.mayAsk(nil) > 1
 	return op
 }
@@ -175,7 +176,7 @@ func (r *openRun) noteArguments(b *event.Batch) {
 		return
 	}
 	if op := r.call(b.Branch, b.ArgumentsOf); op != nil && op.open && op.openChildren == 0 && op.innerFrame == 0 {
-		op.Started = r.now
+		op.startAt(r.now)
 	}
 }
 

@@ -22,6 +22,7 @@ func (r *openRun) startWhenAsked(op *Operation, asked time.Time) {
 		cause = r.Root.Started.At
 	}
 	if r.sharesClock && asked.After(cause) && !asked.After(r.now.At) {
-		op.Started.At, op.startUnknown, op.isAsked = asked, false, true
+		op.startAt(Timestamp{asked, op.Started.Frame})
+		op.startUnknown, op.isAsked = false, true
 	}
 }

@@ -119,7 +119,8 @@ func (r *openRun) attributeTo(agent, op *Operation) {
 	case int(agent.firstFrame) > int(op.firstFrame) && r.mayAsk(agent) > 0: // it may have worked beside those
 		op.startUnknown, agent.startUnknown = true, true
 	case op.askerUnknown && cause.Frame < int(op.firstFrame):
-		op.Started, op.startUnknown, op.askerUnknown = latest(cause, r.Root.Started), op.causeUnknown || agent.hasUnknownDelay(cause), false
+		op.startAt(latest(cause, r.Root.Started))
+		op.startUnknown, op.askerUnknown = op.causeUnknown || agent.hasUnknownDelay(cause), false
 	}
 }
 

@@ -122,7 +122,8 @@ func (r *openRun) addRootAboveFirst() {
 		return
 	}
 	if r.firstCause.Frame > 0 {
-		first.Started, first.firstTime, first.undatedStart = r.firstCause, r.firstCause.At, r.firstCause.At.IsZero()
+		first.startAt(r.firstCause)
+		first.firstTime = r.firstCause.At
 		first.node.cause = r.firstCause
 	}
 	first.node.lane, r.Root.node.lastInLane = r.rootLane, r.lastWithoutSpeaker

@@ -53,3 +53,8 @@ func (r *openRun) measureOffset(b *event.Batch) {
 func (r *openRun) mayLackCause(cause Timestamp) bool {
 	return r.lastReplayed > 0 && cause.Frame <= r.lastReplayed
 }
+
+// mayLackEnd reports whether the last frame of an agent or step may be missing.
+func (r *openRun) mayLackEnd(op *Operation) bool {
+	return op.Kind.Invokes() && op != r.Root && !op.endStated && op.finalFrame < op.Ended.Frame && r.mayLackCause(op.Ended)
+}

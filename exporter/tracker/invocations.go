@@ -87,7 +87,7 @@ func (r *openRun) turnIntoNode(call *Operation, key nodeKey) *Operation {
 	call.Kind, call.Agent, call.Branch = InvokeAgent, call.Name, key.lane
 	hasWork := call.innerFrame > 0 // something in it has run before
 	if !hasWork {
-		call.Started = call.taskStart()
+		call.startAt(call.taskStart())
 	}
 	call.node = r.tracker.newNode(node{lane: key.lane, cause: call.Started, hasOwnWork: hasWork})
 	r.reparent(call, call.parent)

@@ -21,9 +21,10 @@ func (r *openRun) begin(kind OperationKind, name string, parent *Operation) *Ope
 		parent.node.hasOwnWork = true
 	}
 	op := &Operation{
-		Kind: kind, Name: name, Started: r.now, firstFrame: uint32(r.now.Frame), open: true,
+		Kind: kind, Name: name, firstFrame: uint32(r.now.Frame), open: true,
 		openState: r.tracker.openStates.take(),
 	}
+	op.startAt(r.now)
 	r.setOrdinal(op)
 	op.attach(parent)
 	if kind.Invokes() {
@@ -181,7 +182,7 @@ func (r *openRun) finalize(op *Operation) {
 	switch {
 	case isReported:
 		op.Timing = TimingReported
-	case op.startUnknown || op.askerUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero() || op.endUnknown:
+	case op.startUnknown || op.askerUnknown || op.Started.At.IsZero() || op.Ended.At.IsZero() || op.endUnknown || r.mayLackEnd(op):
 		op.Timing = TimingUnknown
 		op.keepReportedDuration(op.statedDuration)
 	case r.Live:
@@ -265,12 +266,15 @@ func (r *openRun) applyReportedDuration(op *Operation) bool {
 	return true
 }
 
+// startAt sets the start of an operation. If it has no time, no later frame or child gives it one.
+func (op *Operation) startAt(at Timestamp) { op.Started, op.undatedStart = at, at.At.IsZero() }
+
 // extendTo extends an operation to a frame of its own. If its first or last frame has no time, its
 // start or end is unknown. If the last frame is before the first, the agent's clock was set back, and the end is
 // unknown too.
 func (op *Operation) extendTo(frame Timestamp) {
 	if op.Started.Frame == 0 && op.Started.At.IsZero() {
-		op.Started.Frame, op.undatedStart = frame.Frame, frame.At.IsZero()
+		op.startAt(frame)
 	}
 	op.firstTime = cmp.Or(op.firstTime, op.Started.At, frame.At)
 	op.Ended.Frame, op.undatedEnd = frame.Frame, frame.At.IsZero() || frame.At.Before(op.firstTime)
@@ -303,7 +307,9 @@ func (op *Operation) extendAround(child *Operation) {
 	if at := child.Started.At; !at.IsZero() && (op.Started.At.IsZero() || at.Before(op.Started.At)) {
 		op.Started.At = at
 	}
-	op.Ended.At = later(child.Ended.At, op.Ended.At)
+	if op.Kind.Invokes() || op.endUnknown { // the end of a call is stated
+		op.Ended.At = later(child.Ended.At, op.Ended.At)
+	}
 	op.Started.Frame = min(op.Started.Frame, child.Started.Frame)
 	op.innerFrame = max(op.innerFrame, child.Ended.Frame)
 	op.Ended.Frame = max(op.Ended.Frame, op.innerFrame)

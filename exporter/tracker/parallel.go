@@ -78,7 +78,7 @@ func (r *openRun) repeatFor(child, earlier *Operation) *Operation {
 	for _, response := range slices.SortedFunc(maps.Values(r.partialResponses), byOrdinal) {
 		if agent := response.parent; int(agent.firstFrame) > child.node.lastBelow.Frame && r.moveToNext(agent, earlier, next) {
 			for up := response; up != next; up = up.parent {
-				up.Started = latest(up.Started, child.node.lastBelow)
+				up.startAt(latest(up.Started, child.node.lastBelow))
 			}
 		}
 	}

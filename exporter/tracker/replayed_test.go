@@ -47,9 +47,33 @@ b unknown
 n unknown`},
 		{"an agent began in the gap", proxied(), []*event.Batch{says("a", text), says("", replayed), says("b", responds("m"), lane("y"), final)}, `
 app observed 0-4
-a observed 1-1
+a unknown
 b unknown
 m unknown`},
+		{"a call and the agent in it end in the gap", proxied(), []*event.Batch{
+			says("a", responds("m"), calls("1", "t")), says("b", at("y", "1", ""), responds("n")), says("", replayed), says("a", returns("1", "t"), replayed), says("a", responds("m"), final)}, `
+app observed 0-6
+a observed 0-5
+m observed 0-1
+t unknown
+b unknown
+n observed 1-2
+m unknown`},
+		{"an agent answers before the gap", proxied(), []*event.Batch{says("b", lane("y"), responds("n"), final), says("", replayed), says("a", responds("m"), final)}, `
+app observed 0-4
+b observed 0-1
+n observed 0-1
+a unknown
+m unknown`},
+		{"an agent and its call begin before the first pause", joined, []*event.Batch{
+			says("a", of("e-1"), responds("m"), calls("1", "t"), replayed), says("b", of("e-1"), at("y", "1", ""), replayed),
+			says("b", of("e-1"), at("y", "1", ""), calls("2", "u")), says("b", of("e-1"), at("y", "1", ""), returns("2", "u")), says("b", of("e-1"), at("y", "1", ""), responds("n"), final), says("a", of("e-1"), returns("1", "t"), final)}, `
+a observed 1-6
+m unknown
+t unknown
+b unknown
+u observed 3-4
+n observed 4-5`},
 		{"a run that was joined", joined, []*event.Batch{says("a", of("e-1"), responds("m"), calls("1", "t"), replayed), says("a", of("e-1"), returns("1", "t")), says("a", of("e-1"), responds("n"), final)}, `
 a observed 1-3
 m unknown

@@ -39,7 +39,7 @@ func (r *openRun) causeOfResponse(e *event.Event, b *event.Batch, agent *Operati
 	switch {
 	case isKnown:
 		if begun := agent.Started.At; !delayUnknown && !r.mayLackCause(cause) && cause.Frame > 0 && cause.At.Before(begun) {
-			agent.Started = cause // a task begins later than its agent
+			agent.startAt(cause) // a task begins later than its agent
 		}
 		return at.last, at.answered
 	case e.Task.Unknown, e.Task.ID != "" && r.hasLostTasks:

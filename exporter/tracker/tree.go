@@ -174,9 +174,9 @@ func (r *openRun) beginNode(key nodeKey, n *event.Node) *Operation {
 	}
 	switch {
 	case cause.Frame > 0:
-		op.Started = cause
+		op.startAt(cause)
 	case r.isRequested:
-		op.Started = r.Root.Started
+		op.startAt(r.Root.Started)
 	}
 	r.linkTaskCall(op, n)
 	previous := r.nodes[key]
