@@ -100,7 +100,7 @@ func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.S
 
 // filterUnconfirmed puts a filter into the path of an unconfirmed stream and removes its content encoding.
 func (p *Proxy) filterUnconfirmed(resp *http.Response, body *observedBody, s event.Stream) {
-	s.States = nil // the observer's decoder uses it
+	s.States = &p.filterStates // the observer's decoder uses the other ones
 	r, plain := p.insertFilter(resp, body)
 	r.startUnconfirmed(plain, p.settings.FrameLimit, func(in io.Reader) *collector.StreamDecoder {
 		return p.collector.Decode(&s, collector.Input{Reader: in, ReceivedAt: p.now, BeforeGrow: r.beforeGrow, RequireSure: true, ReportComments: true})

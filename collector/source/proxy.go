@@ -93,6 +93,7 @@ type Proxy struct {
 	linger                      time.Duration
 	order                       order
 	states                      event.States // what decoders of ended streams know
+	filterStates                event.States // the same of decoders that only filter
 	forward                     *httputil.ReverseProxy
 	active                      sync.WaitGroup // open run requests and observations
 	stopped                     context.Context

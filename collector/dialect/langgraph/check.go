@@ -24,14 +24,14 @@ var (
 var printedInternal = regexp.MustCompile(`\b(type|kind|event)(['"]:|=)['"]internal`)
 
 // check decides whether a frame is internal, which parts of it are cut, and which of its texts are thoughts.
-func (d *decoder) check(mode string, v strictjson.Value, b *event.Batch) {
+func (d *decoder) check(mode string, namespace []byte, v strictjson.Value, b *event.Batch) {
 	d.beginExamination(mode, v)
-	isInternal := namesInternal(mode, v)
+	d.shareWithheld()
+	isInternal := namesInternal(mode, v) || d.isOfWithheldTask(mode, namespace, v)
 	if isInternal {
 		d.withholdItems(mode, v)
 	}
 	found := d.examine(v, places[mode], 0)
-	d.withholdReturned(taskIn(mode, v))
 	b.HasThoughts = found.hasThought
 	b.Internal = isInternal || found.hidden || showsPrompt(mode, v, found)
 	for _, part := range d.cuts {

@@ -28,7 +28,14 @@ func leaving(reader filter.Settings, stream ...sent) string {
 
 // leavingOf is leaving for a stream that the caller describes, without the start of a run.
 func leavingOf(reader filter.Settings, s *event.Stream, stream ...sent) string {
-	d, f, b := (Dialect{}).New(s), filter.New(reader), new(event.Batch)
+	d := (Dialect{}).New(s)
+	defer d.(*decoder).Close()
+	return leavingFrom(d, reader, s, stream...)
+}
+
+// leavingFrom is leavingOf for a decoder.
+func leavingFrom(d dialect.Decoder, reader filter.Settings, s *event.Stream, stream ...sent) string {
+	f, b := filter.New(reader), new(event.Batch)
 	var out strings.Builder
 	for _, one := range stream {
 		b.Begin(s, frameOf(one.name, one.data).Frame, time.Time{})
@@ -39,7 +46,6 @@ func leavingOf(reader filter.Settings, s *event.Stream, stream ...sent) string {
 			fmt.Fprintf(&out, "%s %s\n", frame.Name, frame.Data)
 		}
 	}
-	d.(*decoder).Close()
 	return out.String()
 }
 

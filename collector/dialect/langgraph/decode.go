@@ -106,7 +106,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		return
 	}
 	repeated := d.isRepeated(f, hash)
-	d.check(mode, v, b)
+	d.check(mode, namespace, v, b)
 	switch {
 	case len(f.Event) == 0, known && k.shape != 0 && k.shape != v.Kind():
 		b.Rejected = event.ReasonShape

@@ -15,6 +15,8 @@ import (
 type examination struct {
 	thoughts wire.Set[string]   // messages that are thoughts as a whole, by ID, of all frames
 	withheld wire.Set[string]   // IDs of withheld messages, of their calls, and of withheld tasks, of all frames
+	ofRun    *withheldItems     // those of all streams of the run
+	given    seenSet            // messages that withheld nodes and tasks got, of all frames
 	messages []strictjson.Value // of the frame
 	marked   []strictjson.Value // messages of the frame in which every text is a thought, and blocks with a thought
 	cuts     []strictjson.Value // parts that do not leave with the frame
@@ -24,7 +26,7 @@ type examination struct {
 }
 
 func (e *examination) beginExamination(mode string, v strictjson.Value) {
-	*e = examination{thoughts: e.thoughts, withheld: e.withheld, messages: e.messages[:0], marked: e.marked[:0], cuts: e.cuts[:0]}
+	*e = examination{thoughts: e.thoughts, withheld: e.withheld, ofRun: e.ofRun, given: e.given, messages: e.messages[:0], marked: e.marked[:0], cuts: e.cuts[:0]}
 	if mode != modeEvents || !isToolEvent(v) {
 		return
 	}
@@ -156,7 +158,7 @@ func (e *examination) examineObject(v strictjson.Value, at place) (is traits, fo
 	case is.isMessage && is.isInternal, is.isWithheld && (is.isMessage || len(toolOf(v).Text()) > 0):
 		e.withhold(v)
 		found.hidden = true
-	case is.isMessage && e.withheld.Len() > 0:
+	case is.isMessage && e.hasWithheld():
 		e.beginCalls(v)
 	}
 	isInternal := at == inQuestions && lenient.HasInternalDiscriminator(&questionNames, v)

@@ -14,6 +14,31 @@ import (
 type knowledge struct {
 	runs     []keptRun // the last ones, newest first; at most maxKeptRuns
 	reported reportedMessages
+	withheld []withheldRun // the last ones, newest first; at most maxWithheldRuns
+}
+
+// withheldRun is what the streams of a run have withheld.
+type withheldRun struct {
+	run   string // uuidKey
+	items *withheldItems
+}
+
+// maxWithheldRuns limits the runs of a thread for which a knowledge has withheld items.
+const maxWithheldRuns = 4
+
+// withheldOf returns what the streams of a run have withheld, to be shared by all of them. If the run is not known yet, it may be the
+// last one of the thread.
+func (k *knowledge) withheldOf(run string) *withheldItems {
+	if i := slices.IndexFunc(k.withheld, func(one withheldRun) bool { return one.run == run || run == "" }); i >= 0 {
+		return k.withheld[i].items
+	}
+	items := new(withheldItems)
+	if run == "" {
+		return items
+	}
+	k.withheld = slices.Insert(k.withheld, 0, withheldRun{run, items})
+	k.withheld = k.withheld[:min(len(k.withheld), maxWithheldRuns)]
+	return items
 }
 
 // keptRun is what a decoder knows about a run that no other stream has continued.
@@ -122,6 +147,7 @@ type resumption struct {
 	joined    string        // uuidKey of the run that the request joins, or ""
 	begun     bool          // a frame was decoded
 	mayRepeat bool          // the frames so far repeat those of the stream that is continued
+	shared    string        // the run with which the withheld items are shared
 	reported  reportedMessages
 }
 
@@ -153,6 +179,21 @@ func (d *decoder) takeOver() {
 	})
 }
 
+// shareWithheld makes the decoder use the withheld items of its run, once the run is known.
+func (d *decoder) shareWithheld() {
+	if d.states == nil || d.ofRun != nil && d.shared == d.run {
+		return
+	}
+	d.states.Update(d.thread, func(kept event.KeptState) event.KeptState {
+		k, _ := kept.(*knowledge)
+		if k == nil {
+			k = new(knowledge)
+		}
+		d.ofRun, d.shared = k.withheldOf(uuidKey(d.run)), d.run
+		return k
+	})
+}
+
 // Close keeps what the decoder knows for later streams of the thread.
 func (d *decoder) Close() {
 	if !d.begun {
@@ -177,6 +218,10 @@ func (k *knowledge) Size() int {
 	n := ofReported * len(k.reported)
 	for i := range k.runs {
 		n += k.runs[i].size()
+	}
+	const ofWithheld = 64
+	for _, one := range k.withheld {
+		n += ofWithheld * (1 + one.items.len())
 	}
 	return n
 }

@@ -171,9 +171,12 @@ func (d *decoder) splitName(name []byte, v strictjson.Value) (mode string, names
 // taskMember is the member of metadata with the namespace of the task of the run's own graph.
 const taskMember = "checkpoint_ns"
 
+// placeMembers are the members of metadata with the namespace of a node, the preferred one first.
+var placeMembers = []string{"langgraph_checkpoint_ns", taskMember}
+
 // placeIn returns the namespace of a node in LangGraph's metadata, with the IDs of the tasks that it lacks, or nothing.
 func (d *decoder) placeIn(metadata strictjson.Value) []byte {
-	stated := metadata.First("langgraph_checkpoint_ns", taskMember).Text()
+	stated := metadata.First(placeMembers...).Text()
 	place := d.invoked.restore(stated, metadata.Get(taskMember).Text())
 	if !bytes.Equal(place, stated) {
 		graph, _ := splitLast(place)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
+	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -58,6 +59,77 @@ func TestContinuations(t *testing.T) {
 	}
 }
 
+// TestWithheldWithin has internal frames that hold messages, in the forms of all modes, and what works within withheld tasks.
+func TestWithheldWithin(t *testing.T) {
+	readers := []filter.Settings{client, public}
+	saved := `{"lc":1,"type":"constructor","id":["langchain_core","messages","AIMessage"],"kwargs":{"id":"m1","content":"secret"}}`
+	own := said(`,"tool_calls":[{"name":"search","args":{"q":"secret"},"id":"c1","type":"tool_call"}]`)
+	later := []sent{
+		{"values", `{"messages":[` + said("") + `]}`}, {"messages/partial", `[` + said("") + `]`}, ofEvents("on_chain_end", "g", `{"output":{"messages":[`+said("")+`]}}`, ""),
+		ofEvents("on_chain_start", "a", `{"input":{"messages":[`+saved+`]}}`, ""), {"values", `{"messages":[{"type":"tool","id":"t1","tool_call_id":"c1","content":"secret"}]}`},
+	}
+	marked := func(kind, data string) sent {
+		return sent{"events", `{"event":"` + kind + `","name":"a","data":` + data + `,"metadata":{"kind":"internal:x"}}`}
+	}
+	for _, first := range []sent{
+		marked("on_chain_stream", `{"chunk":{"messages":[`+own+`]}}`), marked("on_chain_end", `{"output":[{"goto":[],"update":{"messages":[`+own+`]}}],"input":{}}`), marked("on_chat_model_end", `{"output":`+own+`}`),
+		{"internal:messages/partial", `[` + own + `]`}, {"Internal:values", `{"messages":[` + own + `]}`}, {"internal.updates", `{"a":{"messages":[` + own + `]}}`}, {"internal", `[` + own + `]`}, {"internal:x", own},
+	} {
+		for _, next := range later {
+			checkStaysIn(t, readers, first, next)
+		}
+	}
+	checkStaysIn(t, readers, marked("on_chat_model_end", `{"output":`+saved+`}`), later[0])
+	task := sent{"tasks", `{"id":"k1","name":"n","input":{},"triggers":[],"metadata":{"kind":"internal:x"}}`}
+	for _, within := range []sent{
+		{"updates|n:k1", `{"model":{"messages":[` + own + `]}}`}, {"values|n:k1|1", `{"x":"secret","messages":[` + own + `]}`}, {"custom|n:k1|b:2", `"secret"`}, {"tasks|n:k1", `{"id":"k2","name":"b","result":{"messages":[` + own + `]},"interrupts":[]}`},
+		{"messages", `[` + own + `,{"langgraph_checkpoint_ns":"n:k1|b:2"}]`}, {"messages/metadata", `{"m1":{"metadata":{"langgraph_node":"secret","checkpoint_ns":"n:k1"}}}`}, {"events", `{"event":"on_chain_end","name":"b","data":{"output":` + own + `},"metadata":{"langgraph_checkpoint_ns":"n:k1|b:2"}}`},
+	} {
+		checkStaysIn(t, readers, task, within)
+		if !strings.HasPrefix(within.name, "custom") {
+			checkStaysIn(t, readers, task, within, later[0])
+		}
+	}
+}
+
+// TestWithheldOfRun has other streams of a run continue what one has withheld.
+func TestWithheldOfRun(t *testing.T) {
+	first := []sent{{"metadata", begin}, {"messages/metadata", `{"m1":{"metadata":{"kind":"internal:x"}}}`}}
+	next := []sent{{"messages/partial", `[` + said("") + `]`}, {"values", `{"messages":[` + said("") + `]}`}}
+	for name, c := range map[string]struct {
+		second event.Identity
+		start  string
+		stays  bool
+	}{
+		"a stream that joins it":           {inThread(strings.ToLower(threadID), strings.ReplaceAll(joinedID, "-", "")), "", true},
+		"the stream of the thread":         {event.Identity{Session: threadID, JoinedSession: threadID}, "", true},
+		"the stream of the thread, at run": {event.Identity{Session: threadID, JoinedSession: threadID}, begin, true},
+		"another run":                      {inThread(threadID, ""), nextRun, false},
+		"another thread":                   {inThread("other", joinedID), "", false},
+	} {
+		for _, reader := range []filter.Settings{client, public} {
+			var again []sent
+			if c.start != "" {
+				again = append(again, sent{"metadata", c.start})
+			}
+			states := new(event.States)
+			leavingOf(reader, &event.Stream{States: states, Identity: inThread(threadID, "")}, first...)
+			if out := leavingOf(reader, &event.Stream{States: states, Identity: c.second}, append(again, next...)...); strings.Contains(out, "secret") == c.stays {
+				t.Errorf("%s, %s: this leaves:\n%s", name, reader.Policy, out)
+			}
+		}
+	}
+	states := new(event.States) // both streams are open
+	one, other := &event.Stream{States: states, Identity: inThread(threadID, "")}, &event.Stream{States: states, Identity: inThread(threadID, joinedID)}
+	d, joined := (Dialect{}).New(one), (Dialect{}).New(other)
+	leavingFrom(d, client, one, first[0])
+	leavingFrom(joined, client, other, first[0])
+	leavingFrom(d, client, one, first[1])
+	if out := leavingFrom(joined, client, other, next...); strings.Contains(out, "secret") {
+		t.Errorf("what another open stream has withheld leaves:\n%s", out)
+	}
+}
+
 // TestNotContinued has frames with IDs of withheld items that do not continue these.
 func TestNotContinued(t *testing.T) {
 	marked := sent{"values", `{"messages":[{"type":"internal:plan","id":"m1","content":"","tool_calls":[{"name":"search","args":{},"id":"functions.search:0"}]}]}`}
@@ -70,9 +142,13 @@ func TestNotContinued(t *testing.T) {
 		{marked, {"updates", `{"a":{"messages":[{"type":"tool","id":"t3","tool_call_id":"c3","content":[{"id":"m1","content":"shown"}]}]}}`}},
 		{{"custom", `{"type":"internal:x","id":"m3"}`}, inTuple(`{"type":"ai","id":"m3","content":"shown"}`, "")},
 		{marksAll, {"tasks", `{"id":"k1","name":"plan","result":{"messages":[` + userAsks + `]},"interrupts":[]}`}, {"values", `{"messages":[` + strings.Replace(userAsks, "question", "shown", 1) + `]}`}},
+		{{"events", `{"event":"on_chain_start","name":"n","data":{"input":{"messages":[` + userAsks + `]}},"metadata":{"kind":"internal"}}`}, {"events", `{"event":"on_chain_stream","name":"n","data":{"chunk":{"messages":[` + userAsks + `]}},"metadata":{"kind":"internal"}}`}, {"values", `{"messages":[` + strings.Replace(userAsks, "question", "shown", 1) + `]}`}},
+		{marksAll, {"values|plan:k2", `{"messages":[],"x":"shown"}`}}, {marksAll, {"values", `{"messages":[],"x":"shown"}`}},
 	} {
-		if out := leaving(client, stream...); !strings.Contains(out, "shown") {
-			t.Errorf("of %v this leaves:\n%s", stream, out)
+		for _, s := range []*event.Stream{{}, {States: new(event.States), Identity: inThread(threadID, "")}} {
+			if out := leavingOf(client, s, append([]sent{{"metadata", begin}}, stream...)...); !strings.Contains(out, "shown") {
+				t.Errorf("of %v this leaves:\n%s", stream, out)
+			}
 		}
 	}
 }
