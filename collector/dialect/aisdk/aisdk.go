@@ -67,26 +67,30 @@ func namesMessage(v strictjson.Value) bool {
 	return v.Get("type").Is(typeStart) && v.Get("messageId").Kind() == strictjson.String && v.Len() == known
 }
 
-// Identify reads a chat request, whose ID is that of the chat. If the last message is the assistant's, its
-// parts contain the user's decisions and the results of the page's own tools. A request that resumes a
-// stream joins the chat's current answer, whose ID only the stream contains.
+// Identify reads a chat request, whose ID is that of the chat. It has all messages, or only the last one: the SDK's guide replaces
+// the request's body so. If the last message is the assistant's, its parts contain the user's decisions and the results of the page's
+// own tools. A request that resumes a stream joins the chat's current answer, whose ID only the stream contains.
 //
-// Source: ai/src/ui/http-chat-transport.ts and ui-messages.ts.
+// Source: ai/src/ui/http-chat-transport.ts and ui-messages.ts; docs/04-ai-sdk-ui/03-chatbot-message-persistence.mdx.
 func (Dialect) Identify(r dialect.Request) event.Identity {
 	if chat := resumedChat(r); chat != "" {
 		return event.Identity{Session: chat, JoinedRun: chat, ReplayedRun: chat}
 	}
 	var id event.Identity
-	messages := r.Body.Get("messages")
-	if messages.Kind() != strictjson.Array {
-		return id
+	messages, last := r.Body.Get("messages"), r.Body.Get("message")
+	hasAll := messages.Kind() == strictjson.Array
+	if hasAll {
+		last = strictjson.Value{}
+		for message := range messages.Elements() {
+			last = message
+		}
 	}
-	if slices.ContainsFunc(triggers, r.Body.Get("trigger").Is) {
-		id.Session, id.RequestDialect = dialect.Name(r.Body.Get("id").String()), "aisdk"
-	}
-	var last strictjson.Value
-	for message := range messages.Elements() {
-		last = message
+	isMessage := last.Get("role").Kind() == strictjson.String && last.Get("parts").Kind() == strictjson.Array
+	switch chat := dialect.Name(r.Body.Get("id").String()); {
+	case hasAll && slices.ContainsFunc(triggers, r.Body.Get("trigger").Is):
+		id.Session, id.RequestDialect = chat, "aisdk"
+	case isMessage && (r.Unambiguous || r.Path == chatPath):
+		id.Session = chat
 	}
 	if !last.Get("role").Is("assistant") {
 		return id

@@ -66,7 +66,12 @@ func TestIdentify(t *testing.T) {
 	}{
 		{http.MethodPost, "/x", `{"id":"c1","trigger":"submit-message","messages":[` + user + `]}`, event.Identity{Session: "c1", RequestDialect: "aisdk"}},
 		{http.MethodPost, "/x", `{"id":"c1","trigger":"regenerate-message","messages":[]}`, event.Identity{Session: "c1", RequestDialect: "aisdk"}},
-		{http.MethodPost, "/x", `{"id":"c1","messages":[` + user + `]}`, event.Identity{}},
+		{http.MethodPost, "/x", `{"id":"c1","messages":[` + user + `]}`, event.Identity{Session: "c1"}},
+		{http.MethodPost, "/x", `{"id":"c1","message":` + user + `}`, event.Identity{Session: "c1"}},
+		{http.MethodPost, "/x", `{"id":"c1","trigger":"submit-message","message":` + user + `}`, event.Identity{Session: "c1"}},
+		{http.MethodPost, "/x", `{"id":"c1","message":{"role":"assistant","parts":[{"state":"output-available","toolCallId":"d"}]}}`, event.Identity{Session: "c1", Answers: []string{"d"}}},
+		{http.MethodPost, "/x", `{"id":"c1","message":{"role":"user","content":"Hi"}}`, event.Identity{}},
+		{http.MethodPost, "/x", `{"id":"c1","message":"Hi"}`, event.Identity{}},
 		{http.MethodPost, "/x", `{"id":"c1","trigger":"submit-message"}`, event.Identity{}},
 		{http.MethodPost, "/x", `{"messages":[{"role":"assistant","parts":[{"state":"approval-responded","toolCallId":"c","approval":{"id":"a"}},{"state":"output-error","toolCallId":"d"},{"state":"approval-requested","toolCallId":"e"}]}]}`,
 			event.Identity{Answers: []string{"a", "d"}}},
@@ -82,6 +87,18 @@ func TestIdentify(t *testing.T) {
 		got := Dialect{}.Identify(dialect.Request{Method: c.method, Path: c.path, Body: doc.Root(), Unambiguous: true})
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s %s: %s", c.path, c.body, diff)
+		}
+	}
+}
+
+// TestIdentifyAmong sends requests that other dialects may answer too.
+func TestIdentifyAmong(t *testing.T) {
+	const body = `{"id":"c1","message":{"role":"user","parts":[]}}`
+	var doc strictjson.Doc
+	_ = doc.Parse([]byte(body), 128)
+	for path, want := range map[string]string{"/api/chat": "c1", "/x": ""} {
+		if got := (Dialect{}).Identify(dialect.Request{Method: http.MethodPost, Path: path, Body: doc.Root()}).Session; got != want {
+			t.Errorf("%s: session %q, want %q", path, got, want)
 		}
 	}
 }
