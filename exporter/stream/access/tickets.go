@@ -12,7 +12,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Limits of tickets. At a limit, the oldest ticket is evicted: it is the least likely to be used.
+// Limits of tickets. At a limit, the oldest ticket of a token is evicted: it is the least likely to be used. At the limit of all
+// tickets, that is the token with the most.
 const (
 	ticketLife        = 60 * time.Second
 	maxTicketsOfToken = 100
@@ -21,6 +22,7 @@ const (
 // tickets holds the unused tickets. Each opens one connection.
 type tickets struct {
 	now     func() time.Time
+	limit   int
 	evicted atomic.Uint64
 
 	mu      sync.Mutex
@@ -34,9 +36,9 @@ type ticket struct {
 }
 
 func newTickets(now func() time.Time, limit int) *tickets {
-	t := &tickets{now: now, byToken: make(map[digest][]digest)}
+	t := &tickets{now: now, limit: max(limit, 1), byToken: make(map[digest][]digest)}
 	// The only possible error is a size below one.
-	t.unused, _ = simplelru.NewLRU(max(limit, 1), t.onRemove)
+	t.unused, _ = simplelru.NewLRU(t.limit+1, t.onRemove)
 	return t
 }
 
@@ -60,11 +62,26 @@ func (t *tickets) issue(token digest) string {
 		t.unused.Remove(all[0])
 		t.evicted.Add(1)
 	}
-	if t.unused.Add(d, ticket{token: token, expires: now.Add(ticketLife)}) {
+	t.unused.Add(d, ticket{token: token, expires: now.Add(ticketLife)})
+	t.byToken[token] = append(t.byToken[token], d)
+	if t.unused.Len() > t.limit {
+		t.unused.Remove(t.oldestOfMost())
 		t.evicted.Add(1)
 	}
-	t.byToken[token] = append(t.byToken[token], d)
 	return secret
+}
+
+// oldestOfMost returns the oldest ticket of the token with the most tickets. Of several such tokens, it is the one with the oldest
+// ticket.
+func (t *tickets) oldestOfMost() (oldest digest) {
+	most, expires := 0, time.Time{}
+	for _, all := range t.byToken {
+		first, _ := t.unused.Peek(all[0])
+		if n := len(all); n > most || n == most && first.expires.Before(expires) {
+			most, expires, oldest = n, first.expires, all[0]
+		}
+	}
+	return oldest
 }
 
 // redeem uses up a ticket and returns its token.

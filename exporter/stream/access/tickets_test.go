@@ -209,6 +209,7 @@ func TestTicketsAreBounded(t *testing.T) {
 	if g.Counts().EvictedTickets != 1 || redeems(g, first) {
 		t.Errorf("%d evicted, want the oldest of a token's first %d", g.Counts().EvictedTickets, maxTicketsOfToken+1)
 	}
+	clock.advance(1)
 	for i := range perToken - 1 {
 		for range maxTicketsOfToken {
 			ticketOf(t, g, tokenOf(i+1))
@@ -227,6 +228,38 @@ func TestTicketsAreBounded(t *testing.T) {
 	if g.tickets.unused.Len() != 1 || len(g.tickets.byToken) != 1 || g.Counts().EvictedTickets != 2 {
 		t.Errorf("%d unused of %d tokens, %d evicted; want expired tickets gone, and not counted",
 			g.tickets.unused.Len(), len(g.tickets.byToken), g.Counts().EvictedTickets)
+	}
+}
+
+// TestTicketsOfAnotherToken fills the room with tickets of one token. Only that token loses some, until others have as many.
+func TestTicketsOfAnotherToken(t *testing.T) {
+	clock := newClock()
+	held := newTickets(clock.Now, 6)
+	issue := func(token string) string {
+		clock.advance(time.Millisecond)
+		return held.issue(digestOf(token))
+	}
+	wants := func(want ...string) {
+		t.Helper()
+		for _, secret := range want {
+			if _, known := held.unused.Peek(digestOf(secret)); !known || held.unused.Len() != 6 {
+				t.Errorf("a ticket of %d was evicted, want %d others to be", held.unused.Len(), held.evicted.Load())
+			}
+		}
+	}
+	a, b := issue(alice), issue(bob)
+	for range 20 {
+		issue(carol)
+	}
+	wants(a, b)
+	a2, b2, c := issue(alice), issue(bob), issue(carol)
+	wants(a, b, a2, b2, c)
+	b3 := issue(bob)
+	wants(a, a2, b2, b3, c)
+	d := issue("dora")
+	wants(a2, b2, b3, c, d)
+	if n := held.evicted.Load(); n != 21 {
+		t.Errorf("%d evicted, want 21", n)
 	}
 }
 
