@@ -125,10 +125,11 @@ type ArtifactReport struct {
 	Complete bool               `json:"complete"`
 }
 
-// LinkReport identifies a run that this one continues.
+// LinkReport identifies a run that this one continues. Operation is the ID of its first operation.
 type LinkReport struct {
-	Kind string `json:"kind"`
-	Run  string `json:"run"`
+	Kind      string  `json:"kind"`
+	Run       *string `json:"run"`
+	Operation string  `json:"operation"`
 }
 
 // PlanReport counts the items of a run's plan by status.
@@ -174,7 +175,7 @@ func (r *Run) Report() Report {
 		Artifacts: list(r.Artifacts, func(a Artifact) ArtifactReport {
 			return ArtifactReport{a.Name, a.Kind, number(a.Bytes), a.Complete}
 		}),
-		Links:       list(r.Links, func(l Link) LinkReport { return LinkReport{l.Kind, l.Run} }),
+		Links:       list(r.Links, func(l Link) LinkReport { return LinkReport{l.Kind, stringOrNull(l.Run), hex.EncodeToString(l.Root[:])} }),
 		Plan:        planReport(r.Plan),
 		State:       stateReports(r.Operations),
 		Usage:       UsageReport{number(r.Usage.Input), number(r.Usage.Output)},

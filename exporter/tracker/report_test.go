@@ -33,6 +33,17 @@ func printReport(t *testing.T, r *tracker.Run) string {
 	return regexp.MustCompile(`(,)("[a-z_]+":[\[{]|\{"id")`).ReplaceAllString(numbered, "$1\n$2")
 }
 
+// TestReportOfALink checks that a link to a run without an ID has the ID of that run's first operation.
+func TestReportOfALink(t *testing.T) {
+	s, asking, answering := watch(), proxied(), answerStream("q1")
+	s.feed(asking, says("app", asks("q1", event.InputTool))).end(asking, event.EndOfStream)
+	s.feed(answering, says("app", final)).end(answering, event.EndOfStream)
+	links, asked := s.runs[1].Report().Links, s.runs[0].Report().Operations[0].ID
+	if len(links) != 1 || links[0] != (tracker.LinkReport{Kind: "resumes", Operation: asked}) {
+		t.Errorf("links %+v, want one to the operation %s", links, asked)
+	}
+}
+
 // TestReportOfNothing checks that every key is present: lists are empty and never null, and unknown
 // values are null and never 0.
 func TestReportOfNothing(t *testing.T) {
@@ -119,7 +130,7 @@ func TestReport(t *testing.T) {
 "inputs":[{"id":null,"kind":"tool","status":"open","wait_seconds":null},
 {"id":"q1","kind":"confirmation","status":"answered","wait_seconds":1}],
 "artifacts":[{"name":"report.txt","kind":"file","bytes":null,"complete":true},{"name":"data","kind":"data","bytes":123,"complete":false}],
-"links":[{"kind":"resumes","run":"e-0"}],
+"links":[{"kind":"resumes","run":"e-0","operation":"G"}],
 "plan":{"pending":1,"in_progress":0,"completed":2,"canceled":0},
 "state":[{"agent":"a","operation":"E",
 "keys":["query","results"],"bytes":40}],

@@ -152,7 +152,7 @@ func (t *textReporter) facts(r tracker.Report) {
 		t.fact("artifact", terminal.PrintableName(a.Name)+" ("+string(a.Kind)+")")
 	}
 	for _, l := range r.Links {
-		t.fact(l.Kind, terminal.PrintableName(l.Run))
+		t.fact(l.Kind, terminal.PrintableOr(l.Run, l.Operation))
 	}
 }
 

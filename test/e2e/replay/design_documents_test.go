@@ -136,7 +136,7 @@ func outlineDetails(b *strings.Builder, r tracker.Report) {
 		fmt.Fprintf(b, "  state of %s: %s\n", harness.Text(state.Agent), strings.Join(state.Keys, ", "))
 	}
 	for _, link := range r.Links {
-		fmt.Fprintf(b, "  %s %s\n", link.Kind, link.Run)
+		fmt.Fprintf(b, "  %s %s\n", link.Kind, harness.Text(link.Run))
 	}
 	for _, op := range r.Operations {
 		span := fmt.Sprintf("%s %s %s to %s", op.Kind, harness.Text(op.Name), timeOfDay(op.Started), timeOfDay(op.Ended))
