@@ -14,8 +14,7 @@ const returnTime = 30 * time.Second
 
 // delayedEnd is the end of a run that takes effect unless a client comes back in time.
 type delayedEnd struct {
-	end   event.End
-	at    time.Time
+	event.Departure
 	timer *time.Timer
 }
 
@@ -28,9 +27,10 @@ func (s *Deduplicator) delayEnd(r *sharedRun, stream *event.Stream, end event.En
 	if !mayReturn || r.statedEnd || r.awaitsInput || !r.agentEndedAt.IsZero() || known != r {
 		return false
 	}
-	d := &delayedEnd{end: end, at: at}
+	d := &delayedEnd{Departure: event.Departure{End: end, At: at}}
 	d.timer = time.AfterFunc(returnTime, func() { s.endDelayed(r, d) })
 	s.delayed[r] = d
+	r.stream.Departed.Store(&d.Departure)
 	return true
 }
 
@@ -39,6 +39,7 @@ func (s *Deduplicator) cancelDelay(r *sharedRun) {
 	if d := s.delayed[r]; d != nil {
 		d.timer.Stop()
 		delete(s.delayed, r)
+		r.stream.Departed.Store(nil)
 	}
 }
 
@@ -52,10 +53,10 @@ func (s *Deduplicator) endDelayed(r *sharedRun, d *delayedEnd) {
 	s.cancelDelay(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	closes := s.end(r, d.at)
+	closes := s.end(r, d.At)
 	s.mu.Unlock()
 	if closes {
-		s.next.Close(r.stream, d.end, d.at)
+		s.next.Close(r.stream, d.End, d.At)
 	}
 }
 

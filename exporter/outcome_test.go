@@ -39,3 +39,43 @@ func TestRunWithoutAnOutcome(t *testing.T) {
 		running.Wait()
 	})
 }
+
+// TestIdleAfterTheClientLeft has the idle timeout pass while a run waits for a client to come back. The run ends with its stream,
+// unless a client has come back, to which the agent is silent.
+func TestIdleAfterTheClientLeft(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		end       event.End
+		comesBack bool
+		want      string
+	}{
+		{"client left", event.EndClientLeft, false, "s canceled client_left after 20s"},
+		{"stream broke off", event.EndBroken, false, "s incomplete broken_off after 20s"},
+		{"client came back", event.EndClientLeft, true, "s timed_out idle after 20s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ledger{begun: time.Now()}
+				m := metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 10, MaxLabelSets: 100})
+				e := exporter.New(m, settings(20*time.Second), nil, l)
+				d := exporter.NewDeduplicator(e, losses{})
+				ctx, cancel := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				running.Go(func() { e.Run(ctx, time.Now) })
+				first := &event.Stream{Source: "s", Live: true, SingleRun: true, OpenedAt: time.Now(), Identity: event.Identity{Session: "s", InBackground: true}}
+				d.Open(first)
+				d.Consume(&event.Batch{Stream: first, Received: time.Now(), Run: "r", ContentHash: 1})
+				time.Sleep(time.Second)
+				d.Close(first, c.end, time.Now())
+				if c.comesBack {
+					time.Sleep(time.Second)
+					d.Open(&event.Stream{Source: "s", Live: true, OpenedAt: time.Now(), Identity: event.Identity{JoinedRun: "r", InBackground: true}})
+				}
+				time.Sleep(40 * time.Second)
+				l.since(t, c.want)
+				cancel()
+				running.Wait()
+			})
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package event
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // SpanContext identifies a span (W3C Trace Context). The zero value identifies none.
 type SpanContext struct {
@@ -30,7 +33,7 @@ type Identity struct {
 	RequestDialect     string   // the dialect, if the request's content identifies it regardless of the path; or ""
 }
 
-// Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is
+// Stream is one connection of a source. Its fields do not change after Open, except Departed, and Dialect, which is
 // set before the first batch.
 type Stream struct {
 	Source          string // the configured name, or a file's base name
@@ -45,6 +48,13 @@ type Stream struct {
 	States     *States                // of the source; nil if its streams share nothing
 	ParentSpan SpanContext            // the parent of the run's spans
 	RunFailed  func(errorType string) // if not nil, called when the run has failed or timed out, possibly from another goroutine; it must not block
+	Departed   atomic.Pointer[Departure]
+}
+
+// Departure is the end of a run's last stream while the run waits for a client to come back. Stream.Departed holds it meanwhile.
+type Departure struct {
+	End End
+	At  time.Time
 }
 
 // End says why a stream ended.

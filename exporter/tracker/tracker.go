@@ -230,7 +230,11 @@ func (t *Tracker) Expire(now time.Time) (next time.Time) {
 		if due := r.lastActivity.Add(t.settings.IdleTimeout); due.After(now) {
 			return t.expireOverdue(now, due)
 		}
-		t.finish(r, ReasonIdle, now)
+		if left := r.stream.Departed.Load(); left != nil { // not the agent was silent, but no client has come back
+			t.finish(r, endReason(left.End), left.At)
+		} else {
+			t.finish(r, ReasonIdle, now)
+		}
 	}
 }
 
