@@ -62,9 +62,6 @@ func (r *openRun) agentOf(b *event.Batch) *Operation {
 	if b.Step == "" {
 		delete(r.silentTargets, b.Agent)
 	}
-	if !op.spoke && !op.node.hasOwnWork {
-		op.startAt(r.now) // a transfer begins the operation before the agent's first frame
-	}
 	if op.spoke = true; op.Kind == InvokeNode && b.Step == "" {
 		op.becomeAgent(b.Agent)
 	}

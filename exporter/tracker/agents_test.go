@@ -179,7 +179,7 @@ invoke_agent app ok 0-4
 completed
 invoke_agent a ok 1-9
   invoke_agent b ok 2-9
-    invoke_agent c ok 3-9
+    invoke_agent c ok 2-9
       execute_tool tool ok 3-9
     execute_tool transfer ok ?-2`},
 		{"used as a tool are a tool", proxied(), []*event.Batch{
@@ -204,29 +204,29 @@ func TestTransfers(t *testing.T) {
 completed
 invoke_agent app ok 0-6
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-5
+  invoke_agent a ok 2-5
     execute_tool transfer_to_agent ok 3-4
     invoke_agent b ok 4-5
       chat m ok 4-5`},
-		{"the agent starts with its own first frame", proxied(), append(to("app", "a"), says("a", final)), `
+		{"the agent starts with the transfer", proxied(), append(to("app", "a"), says("a", final)), `
 completed
 invoke_agent app ok 0-4
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-3`},
+  invoke_agent a ok 2-3`},
 		{"control that comes back resumes the run", proxied(), append(append(to("app", "a"), to("a", "app")...), says("app", final)), `
 completed
 invoke_agent app ok 0-6
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-4
+  invoke_agent a ok 2-4
     execute_tool transfer_to_agent ok 3-4`},
 		{"control that comes back resumes an agent where it stands", proxied(),
 			append(append(append(to("app", "a"), to("a", "b")...), to("b", "a")...), says("a", final)), `
 completed
 invoke_agent app ok 0-8
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-7
+  invoke_agent a ok 2-7
     execute_tool transfer_to_agent ok 3-4
-    invoke_agent b ok 5-6
+    invoke_agent b ok 4-6
       execute_tool transfer_to_agent ok 5-6`},
 		{"an agent may arrive in a branch of its own", proxied(), append(to("app", "a"), says("a", branch("app.a"), text), says("a", branch("app.a"), final)), `
 completed
@@ -251,7 +251,7 @@ invoke_workflow app unfinished 0-5
 completed
 invoke_workflow app ok 0-5
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent a ok 3-3
+  invoke_agent a ok 2-3
   invoke_agent a ok 3-4`},
 		{"an agent that never speaks is unfinished, and so is the run", proxied(), append(to("app", "a"), says("", final)), `
 incomplete, stream_ended
@@ -267,7 +267,7 @@ invoke_agent app ok 0-4
 		{"a transfer that nobody signed comes from the run", proxied(), []*event.Batch{says("", handsOver("", "a")), says("a", final)}, `
 completed
 invoke_workflow app ok 0-3
-  invoke_agent a ok 2-2`},
+  invoke_agent a ok 1-2`},
 	})
 }
 

@@ -63,7 +63,7 @@ completed
 invoke_agent  ok 1-5
   invoke_agent a ok 1-5
     invoke_agent b ok 1-5
-      invoke_agent c ok 3-5
+      invoke_agent c ok 2-5
         invoke_agent b ok 4-5
           chat m ok 4-5
         chat m ok 3-4

@@ -52,7 +52,7 @@ invoke_agent  ok 1-3
 completed
 invoke_agent  ok 1-4
   execute_tool transfer_to_agent ok 1-2
-  invoke_agent billing ok 3-4`},
+  invoke_agent billing ok 2-4`},
 	})
 	run := follow(t, file(), says("me", fresh(event.KindRunStarted)), says("me", inStep("tools", "tools#1"), calls("t1", "search")), says("me", final))
 	late := follow(t, file(), says("me", fresh(event.KindRunStarted)), says("me", inStep("tools", "t#1"), calls("t1", "search")), says("writer", lane("t#1"), responds("m")), says("me", final))

@@ -41,7 +41,7 @@ invoke_agent  ok 0-4
 completed
 invoke_agent  ok 0-4
   chat m ok 0-1
-  invoke_agent x ok 3-3`},
+  invoke_agent x ok 2-3`},
 		{"a step", unnamed, []*event.Batch{own, says("", lane("s:1"), func(b *event.Batch) { b.Step = "s" }, responds("m")), written("x", "s:1")}, `
 completed
 invoke_agent  ok 0-4
