@@ -21,6 +21,7 @@ func (d *decoder) beginAttempt(v strictjson.Value) {
 		}
 		d.origins = nil
 		d.endTasks()
+		d.steps = 0
 	}
 	d.attempt = max(d.attempt, attempt)
 }

@@ -14,6 +14,7 @@ type decoder struct {
 	run, session string
 	configured   string // name of the run's own agent in the configuration, or ""
 	resumes      bool   // the request resumes the thread's interrupted run
+	mayContinue  bool   // the same may be true of the request that started the run
 	names        wire.NameCache
 	authors      wire.Authors[string] // of messages, by id
 	sent         sentFrames

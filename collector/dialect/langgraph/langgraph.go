@@ -164,7 +164,11 @@ func isTask(v strictjson.Value) bool {
 // New returns a decoder. The stream of a thread contains one run after the other. The run's own agent has the
 // configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	return &decoder{run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: slices.Contains(s.Answers, resumes), resumption: newResumption(s)}
+	isAnswer := slices.Contains(s.Answers, resumes)
+	return &decoder{
+		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: isAnswer, mayContinue: isAnswer || s.JoinedRun+s.JoinedSession != "",
+		resumption: newResumption(s),
+	}
 }
 
 // uuidKey returns the same key for all spellings of a UUID that the server accepts.

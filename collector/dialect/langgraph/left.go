@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -17,19 +18,22 @@ type workLeft struct {
 
 	tasks      map[string]struct{} // those that tasks show to have started and not to have returned, as in a namespace; at most maxScopes
 	isStarting bool                // no task has returned since one of them has started
+	steps      int                 // how often tasks have started after others have returned, in the current attempt
+	input      uint64              // of the last of these tasks, see startTask
+	isDoubtful bool                // some of these tasks may have results from the cache
 	idle       map[string]struct{} // graphs within tasks that have sent only their first state, by namespace
 
 	lastStep float64           // the graph's step in which nodes started last
 	running  map[string]string // the run of LangChain of each node of that step that has not ended, by the node's namespace
 }
 
-// hasWorkLeft reports whether the stream shows that the run's own graph has work left. A task that has not returned does not prove it,
-// because its result may be from the cache or from the run that this one resumes. Such a task has no subgraph
-// frames, and another task of its step returns after it. Only tasks without these two signs count as open.
+// hasWorkLeft reports whether the stream shows that the run's own graph has work left. A task that has not returned in the first step of
+// a run, or of an attempt, that may continue an earlier one does not prove it, because its result may be from before. Neither does one whose
+// result may be from the cache. Such a task has no subgraph frames, and another task returns after it.
 //
 // Source: langgraph/pregel/_loop.py, tick and output_writes (cached).
 func (d *decoder) hasWorkLeft() bool {
-	if d.hasNodesLeft() || d.isStarting && len(d.tasks) > 0 {
+	if d.hasNodesLeft() || len(d.tasks) > 0 && (d.isStarting || !d.isDoubtful && (d.steps > 1 || !d.mayContinue && d.attempt <= 1)) {
 		return true
 	}
 	for _, sc := range d.scopes {
@@ -48,12 +52,22 @@ func (d *decoder) hasWorkLeft() bool {
 // hasNodesLeft is hasWorkLeft for checkpoints and events.
 func (w *workLeft) hasNodesLeft() bool { return w.hasNext || len(w.running) > 0 }
 
-// startTask records a task of the graph. The tasks of a step start before any of them returns.
-func (w *workLeft) startTask(task string) {
-	if !w.isStarting {
-		w.tasks, w.isStarting = make(map[string]struct{}), true
+// startTask records a task of the graph. The tasks of a step start before any of them returns. They get the same input, unless a node has
+// sent it to them. So after tasks with results from the cache, which do not return, the next step starts with another input.
+//
+// Source: langgraph/pregel/_algo.py, prepare_next_tasks.
+func (w *workLeft) startTask(task string, v strictjson.Value) {
+	input := wire.ExactHash(v.Get("input"))
+	if isPushed(v) {
+		input = 0
 	}
-	if len(w.tasks) < maxScopes {
+	if !w.isStarting {
+		w.tasks, w.isStarting, w.isDoubtful = make(map[string]struct{}), true, false
+		w.steps++
+	} else {
+		w.isDoubtful = w.isDoubtful || input != w.input
+	}
+	if w.input = input; len(w.tasks) < maxScopes {
 		w.tasks[task] = struct{}{}
 	}
 }

@@ -61,7 +61,14 @@ func TestWorkLeft(t *testing.T) {
 		{"a task of a subgraph", []string{task("", "1", starts), task("|a:1", "2", starts), task("", "1", returns)}, false},
 		{"a task that another one has called", []string{task("", "1", starts), task("", "2", `"triggers":["__pregel_push"],"input":[["x"],{}]`), task("", "1", returns)}, false},
 		{"the result of a called task", []string{task("", "1", starts), task("", "2", `"triggers":["__pregel_push"],"input":[["x"],{}]`), task("", "2", returns)}, true},
-		{"a task beside it that may have an earlier result", []string{task("", "1", starts), task("", "2", starts), task("", "2", returns)}, false},
+		{"a task beside it", []string{task("", "1", starts), task("", "2", starts), task("", "2", returns)}, true},
+		{"a task beside it that may have an earlier result", []string{frame("metadata", `{"run_id":"r","attempt":2}`), task("", "1", starts), task("", "2", starts), task("", "2", returns)}, false},
+		{"a task before one with another input, with a result from the cache", []string{task("", "1", starts), task("", "2", `"triggers":[],"input":{"x":1}`), task("", "2", returns)}, false},
+		{"a task with a result from the cache in an earlier step", []string{task("", "1", starts), task("", "2", `"triggers":[],"input":{"x":1}`), task("", "2", returns), task("", "3", starts), task("", "4", starts), task("", "3", returns)}, true},
+		{"a worker beside another one", []string{task("", "1", `"triggers":["__pregel_push"],"input":1`), task("", "2", `"triggers":["__pregel_push"],"input":2`), task("", "2", returns)}, true},
+		{"a task beside it in a later step of an attempt", []string{frame("metadata", `{"run_id":"r","attempt":2}`), task("", "1", starts), task("", "1", returns), task("", "2", starts), task("", "3", starts), task("", "2", returns)}, true},
+		{"the only task of an attempt", []string{frame("metadata", `{"run_id":"r","attempt":2}`), task("", "1", starts)}, true},
+		{"a task beside it in the first step of an attempt", []string{frame("metadata", `{"run_id":"r","attempt":1}`), task("", "1", starts), task("", "1", returns), frame("metadata", `{"run_id":"r","attempt":2}`), task("", "2", starts), task("", "3", starts), task("", "2", returns)}, false},
 		{"a task beside it in which a graph runs", []string{task("", "1", starts), task("", "2", starts), task("|a:1", "3", starts), task("", "2", returns)}, true},
 		{"a task beside it that runs a second graph", []string{task("", "1", starts), task("", "2", starts), task("|a:1|1", "3", starts), task("", "2", returns)}, true},
 		{"a task before one of the next step", []string{task("", "1", starts), task("|a:1", "3", starts), task("", "2", starts), task("", "2", returns), task("", "4", starts), task("", "4", returns)}, false},
@@ -86,6 +93,26 @@ func TestWorkLeft(t *testing.T) {
 		lines := facts(&event.Stream{}, append(c.frames, frame("custom", `{}`))...)
 		if got := slices.ContainsFunc(lines[max(len(lines)-1, 0):], func(line string) bool { return strings.HasSuffix(line, " work left") }); got != c.left {
 			t.Errorf("%s: work left %t, want %t: %q", c.name, got, c.left, lines)
+		}
+	}
+}
+
+// TestResumedStep checks that a task of the first step has no work left if it may have returned in the run that this one continues.
+func TestResumedStep(t *testing.T) {
+	task := func(id, more string) string { return frame("tasks", `{"id":"`+id+`","name":"a",`+more+`}`) }
+	const starts, returns = `"triggers":[],"input":{}`, `"error":null,"result":{},"interrupts":[]`
+	for name, c := range map[string]struct {
+		request event.Identity
+		left    bool
+	}{
+		"a new run":    {event.Identity{Session: threadID}, true},
+		"an answer":    {event.Identity{Session: threadID, Answers: []string{resumes}}, false},
+		"a joined run": {inThread(threadID, joinedID), false},
+		"a thread":     {event.Identity{Session: threadID, JoinedSession: threadID}, false},
+	} {
+		lines := facts(&event.Stream{Identity: c.request}, task("1", starts), task("2", starts), task("2", returns), frame("custom", `{}`))
+		if got := strings.HasSuffix(lines[len(lines)-1], " work left"); got != c.left {
+			t.Errorf("%s: work left %t, want %t: %q", name, got, c.left, lines)
 		}
 	}
 }

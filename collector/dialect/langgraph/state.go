@@ -138,7 +138,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	if sc.calls = sc.calls || isCalled(v); !hasReturned(v) {
 		if sc.above == nil && !isCalled(v) {
-			d.workLeft.startTask(node + ":" + id)
+			d.workLeft.startTask(node+":"+id, v)
 		}
 		d.startTask(sc, id, v, b)
 		return

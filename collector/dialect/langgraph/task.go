@@ -134,7 +134,12 @@ func taskIn(mode string, v strictjson.Value) (task strictjson.Value) {
 // Source: langgraph/pregel/_algo.py, prepare_push_task_functional.
 func isCalled(task strictjson.Value) bool {
 	args, named := tuple(task.Get("input"))
-	return args.Kind() == strictjson.Array && named.Kind() == strictjson.Object && slices.ContainsFunc(elementsOf(task.Get("triggers")), func(t strictjson.Value) bool { return t.Is("__pregel_push") })
+	return args.Kind() == strictjson.Array && named.Kind() == strictjson.Object && isPushed(task)
+}
+
+// isPushed reports whether another task has started a task, with an input of its own.
+func isPushed(task strictjson.Value) bool {
+	return slices.ContainsFunc(elementsOf(task.Get("triggers")), func(t strictjson.Value) bool { return t.Is("__pregel_push") })
 }
 
 // executedBy returns the call that a task executes, or nothing if there is none, or several are possible. The task's input is a call (alone, in an
