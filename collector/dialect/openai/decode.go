@@ -153,7 +153,7 @@ func (d *decoder) responseEvent(f dialect.Frame, v strictjson.Value, b *event.Ba
 	b.Internal = wire.IsFiltered(b, prefilter) || d.isWithheldResponse(v)
 	d.readEventAgent(f.JSON, f.JSON.Get("data"), v)
 	d.selectResponse(v, b)
-	d.at.shared = d.response.shared
+	d.at.shared, d.at.reasons = d.response.shared, d.at.reasons || k.thinks
 	agents := d.readAgents(v, b)
 	if d.ended && (d.response.id != "" && d.name(v.Get("response").Get("id")) == d.response.id || d.failed && isType(v, typeFailed)) {
 		b.Internal = b.Internal || d.response.internal
@@ -216,6 +216,8 @@ func (d *decoder) checkUnknown(at place, b *event.Batch) {
 // withholdResponse withholds the current response up to its end. Later events that name its ID are withheld too.
 func (d *decoder) withholdResponse(id string) {
 	d.response.internal = true
+	d.withholdNameless(place{})
+	d.withholdNameless(place{reasons: true})
 	if id != "" && !isFake(id) {
 		d.items.withheld.Add(responseID + id)
 	}

@@ -103,6 +103,7 @@ func (d *decoder) startNamed(id string, r strictjson.Value, b *event.Batch) {
 	d.response = response{id: id, number: d.begunResponses, model: d.name(r.Get("model")), open: true, author: d.nextAuthor(), agent: d.eventAgent}
 	d.sdk.agents.current = cmp.Or(d.response.author, d.sdk.agents.current)
 	d.endEarlierCalls()
+	d.forgetNameless()
 	d.sdk.added = call{}
 	if len(d.sdk.others) == 0 && !d.answersElsewhere() {
 		d.done = wire.Set[string]{} // only the end of an open response repeats items

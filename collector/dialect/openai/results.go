@@ -94,10 +94,11 @@ func callsOf(chunk strictjson.Value) (calls chunkCalls) {
 // isWithheldCall reports whether one of the calls is withheld. A call that neither this chunk nor an earlier one begins may have begun in an
 // unreadable frame.
 func (d *decoder) isWithheldCall(calls chunkCalls) bool {
+	isWithheld := func(key string) bool { return d.isIDWithheld(key, ofResponse) }
 	isLost := func(key string) bool {
 		return (d.unreadable > 0 || d.items.withheld.IsFull()) && !d.items.seen.Contains(key) && !slices.Contains(calls.begun.keys, key)
 	}
-	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), d.isWithheldKey) || slices.ContainsFunc(calls.answered.keys, isLost)
+	return slices.ContainsFunc(slices.Concat(calls.begun.keys, calls.answered.keys), isWithheld) || slices.ContainsFunc(calls.answered.keys, isLost)
 }
 
 // recordCalls records the calls of a chunk, which is withheld or not.

@@ -36,7 +36,8 @@ type sdk struct {
 	messages    wire.Set[string] // the keys of messages that are not the first of a response of which only parts are shown
 	failure     string           // the code of the last error of one of several agents
 	failed      bool             // there was such an error
-	unknown     int              // the number of such errors whose agent is not known
+	nameless    namelessItems
+	unknown     int // the number of such errors whose agent is not known
 }
 
 // handoffTool is the prefix of the functions that transfer control.
@@ -151,7 +152,10 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		raw = said // without it, the application may have sent only the item's type, a string
 	}
 	id := d.name(callID(raw))
-	var at place
+	at := place{source: ofItem}
+	if id != "" {
+		at.source = ofCall
+	}
 	at.addItem(raw)
 	d.itemAuthor(d.readItemsAgent(item, v), id, at, b)
 	m := marksOf(v, item)
@@ -161,8 +165,9 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		d.addSeen(at) // no response has shown it
 	}
 	isHidden := m.instructs || raw.Kind() != strictjson.String && isHiddenItem(raw)
-	if b.Internal = isHidden || isLost || wire.IsFiltered(b, prefilter) || d.isWithheld(at) || len(at.keys) == 0 && d.response.internal; b.Internal {
-		d.withhold(at)
+	repeatsWithheld := d.isWithheld(at) || len(at.keys) == 0 && (d.response.internal || d.repeatsNameless(v, item, raw, b.Agent))
+	if b.Internal = isHidden || isLost || wire.IsFiltered(b, prefilter) || repeatsWithheld; b.Internal {
+		d.withholdItem(at, callID(raw))
 	} else {
 		d.addSeen(at)
 	}

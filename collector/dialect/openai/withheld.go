@@ -33,6 +33,7 @@ func (d *decoder) itemsOf(key string) *itemSet {
 
 // withhold records that the item at a place is withheld. Later events that name it are withheld too.
 func (d *decoder) withhold(at place) {
+	d.withholdNameless(at)
 	for _, key := range at.keys {
 		s := d.itemsOf(key)
 		s.seen.Remove(key)
@@ -81,7 +82,10 @@ func (d *decoder) mayHaveBegun(at place) bool {
 // recorded, it is if its beginning or the request did not leave.
 func (d *decoder) isWithheld(at place) bool {
 	isLost := !d.saw(at) || at.asked != "" && !d.items.seen.Contains(at.asked)
-	return at.asked != "" && d.isWithheldKey(at.asked) || slices.ContainsFunc(at.keys, d.isWithheldKey) || d.items.withheld.IsFull() && isLost
+	isKeyWithheld := func(key string) bool {
+		return isID(key) && d.isIDWithheld(key, at.source) || isNumber(key) && d.isNumberWithheld(key)
+	}
+	return at.asked != "" && d.isIDWithheld(at.asked, ofResponse) || slices.ContainsFunc(at.keys, isKeyWithheld) || d.items.withheld.IsFull() && isLost
 }
 
 // isPartWithheld is isWithheld for the item that an event is part of. An event that names no item may be part of any item of the response.
@@ -90,10 +94,7 @@ func (d *decoder) isPartWithheld(at place) bool {
 	return d.isWithheld(at) || d.anyCurrent(func(r *response) bool { return r.internal || r.withholds && isUnclear })
 }
 
-func (d *decoder) isWithheldKey(key string) bool {
-	if isID(key) {
-		return d.items.withheld.Contains(key)
-	}
+func (d *decoder) isNumberWithheld(key string) bool {
 	return d.anyCurrent(func(r *response) bool { return r.items.withheld.MayContain(key) })
 }
 
@@ -112,6 +113,8 @@ type place struct {
 	part    string // partNumber and the number of the part of an item, or "" for none
 	unclear bool   // a number is not an integer, or too large, so readers may understand it differently
 	shared  bool   // items of other responses may have its number
+	reasons bool   // the item is a model's reasoning
+	source  source
 }
 
 // Parts of keys. Each response uses the numbers of items again.
@@ -173,6 +176,7 @@ func (at *place) addItem(item strictjson.Value) {
 	at.addID(item.Get("id"))
 	at.addID(callID(item))
 	at.asked = idKey(approvalOf(item))
+	at.reasons = at.reasons || item.Get("type").Is("reasoning")
 }
 
 func (at *place) addID(id strictjson.Value) {
