@@ -19,6 +19,7 @@ type agent struct {
 	parent string // branch of the agent for which it works, or ""
 
 	unknown bool // the stream does not say which agent it is
+	isLate  bool // it was learned after its call's arguments that it works: it may have begun before its first frame
 }
 
 const (
@@ -29,11 +30,12 @@ const (
 // apply makes the agent the speaker of a batch.
 func (a agent) apply(b *event.Batch) {
 	b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.AgentUnknown = a.name, a.step, a.branch, a.within, a.parent, a.unknown
+	b.MayBeBeside = a.isLate
 }
 
 // agentOf returns the speaker of a batch.
 func agentOf(b *event.Batch) agent {
-	return agent{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.AgentUnknown}
+	return agent{b.Agent, b.Step, b.Branch, b.EnclosingCall, b.ParentBranch, b.AgentUnknown, b.MayBeBeside}
 }
 
 // ownAgent returns the run's own agent, outside of steps.

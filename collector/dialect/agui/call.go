@@ -18,6 +18,7 @@ type call struct {
 	delegate  agent  // the agent that works within the call; the zero agent if there is none
 	announced bool   // the delegate is a subagent with an id
 	turn      int    // see turn
+	argsEnded bool   // its arguments have ended
 	workEnded bool   // the delegate has ended, and the result is still to come
 	args      []byte // arguments received so far, if they are read
 	hasArgs   bool   // a transfer's or delegation's arguments are known as a whole
@@ -200,7 +201,7 @@ func (d *decoder) toolEnd(v strictjson.Value, b *event.Batch) {
 		open.state(b)
 	}
 	d.startDelegate(open, b)
-	open.workEnded = delegates[open.tool].endsLate
+	open.argsEnded, open.workEnded = true, delegates[open.tool].endsLate
 }
 
 // reportUnended reports the calls of the batch's agent whose arguments have not ended, because its work has. An agent without a

@@ -129,6 +129,9 @@ func (d *decoder) decodeKind(k *kind, v strictjson.Value, b *event.Batch) {
 	if len(b.Events) == 0 {
 		b.Add(event.KindOther)
 	}
+	if k.name == typeRaw {
+		d.startLearned(b)
+	}
 }
 
 // instructs reports whether a frame is withheld because it has a role of instructions for models. The start and the end of a run leave in

@@ -101,6 +101,23 @@ func (d *decoder) startDelegate(open *call, b *event.Batch) {
 	}
 }
 
+// startLearned makes the agents that calls make work speakers of a batch, if its frame states the calls' arguments and these had ended
+// before: no later frame shows that the agents begin.
+func (d *decoder) startLearned(b *event.Batch) {
+	for i := range d.calls {
+		open := &d.calls[i]
+		if !open.argsEnded || open.delegate.name != "" || d.wholeCalls {
+			continue
+		}
+		if d.setDelegate(open); open.delegate.name != "" && b.BeginTurn(b.Speaker()) {
+			open.delegate.isLate = false
+			open.delegate.apply(b)
+			b.SetSpeaker(b.Speaker())
+		}
+	}
+	b.EndTurns()
+}
+
 // setDelegate sets the agent that a delegation names, if its arguments are whole.
 func (d *decoder) setDelegate(open *call) {
 	if delegates[open.tool].argument == "" || open.delegate.name != "" {
@@ -108,7 +125,7 @@ func (d *decoder) setDelegate(open *call) {
 	}
 	if member := open.target; member != "" {
 		if open.delegate, open.announced = d.agents.within(open.id, member); !open.announced {
-			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: cmp.Or(open.caller.branch, open.caller.parent)}
+			open.delegate = agent{name: member, branch: open.id, within: open.id, parent: cmp.Or(open.caller.branch, open.caller.parent), isLate: open.argsEnded}
 		}
 	}
 }
