@@ -2,8 +2,6 @@ package tracker
 
 import (
 	"cmp"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -352,49 +350,3 @@ func (r *openRun) pauseCall(branch, id string) {
 		r.rememberQuestion(id)
 	}
 }
-
-// addProof adds a confidence, a citation or a reasoning chain to the run and to the operation that stated it.
-func (r *openRun) addProof(e *event.Event, b *event.Batch, caller *Operation) {
-	op := caller
-	if call := r.call(b.Branch, e.CallID); call != nil {
-		op = call
-	}
-	d := op.details()
-	d.DroppedStatements += e.Omitted
-	for range e.Omitted {
-		r.tracker.losses.CountEvicted(e.Kind.String())
-	}
-	limit := r.tracker.settings.MaxFacts
-	if len(d.Confidence)+len(d.Citations) >= limit {
-		d.DroppedStatements++
-		r.tracker.losses.CountEvicted(e.Kind.String())
-		return
-	}
-	switch e.Kind {
-	case event.KindConfidence:
-		s := Confidence{Agent: e.Name, Confidence: e.Confidence, Restated: op.Kind.Invokes() && r.restates(e)}
-		d.Confidence = append(d.Confidence, s)
-		keepFact(r, &r.Confidence, e.Kind.String(), s)
-	case event.KindCitation:
-		d.Citations = append(d.Citations, e.Citation)
-		keepFact(r, &r.Citations, e.Kind.String(), Citation{e.Name, e.Citation})
-	case event.KindReasoning:
-		d.ReasoningSteps = event.Count{N: int64(e.Steps), Known: true}
-		keepFact(r, &r.Reasoning, e.Kind.String(), Reasoning{e.Name, e.Steps})
-	}
-}
-
-// restates reports whether a value in an agent's text repeats one that another agent stated. An
-// overall confidence never does.
-func (r *openRun) restates(e *event.Event) bool {
-	if e.Confidence.Overall || !e.Confidence.Known || e.Confidence.Origin != event.OriginText {
-		return false
-	}
-	return slices.ContainsFunc(r.Confidence, func(s Confidence) bool {
-		return s.Known && s.Agent != e.Name && math.Abs(s.Value-e.Confidence.Value) < confidenceTolerance
-	})
-}
-
-// confidenceTolerance is the largest difference of confidences that count as equal. "33.3%" and "0.333" may differ by a
-// rounding error, because only the first is divided by 100.
-const confidenceTolerance = 1e-9

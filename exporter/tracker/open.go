@@ -351,6 +351,7 @@ type openState struct {
 	outcomePending       bool           // its end was stated, and its outcome may follow
 	statedFailure        event.Failure  // failure that the protocol states with its end
 	statedDuration       event.Duration // duration that the protocol states
+	ratedWithin          []float64      // of a call: the confidences that agents within it have stated
 	openChildren         int            // number of open children
 	lastChild            *Operation     // the open child that was added last
 	height               int            // an upper bound on the levels of invocations below it

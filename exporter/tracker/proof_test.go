@@ -59,6 +59,17 @@ app 0.9 restated`},
 		{"as it was divided", []*event.Batch{says("a", rates("a", percent(33.3))), says("app", rates("app", 0.333), final)}, `
 a 0.33299999999999996
 app 0.333 restated`},
+		{"of an agent that its calls hand on", []*event.Batch{
+			says("app", calls("c1", "ask"), calls("c2", "ask")), says("b", at("1", "c1", ""), rates("b", 0.8, overall)), says("b", at("2", "c2", ""), rates("b", 0.6, overall)),
+			says("app", returns("c1", "ask"), rates("ask", 0.8, overall, byCall("c1")), rates("ask", 0.6, byCall("c1")), returns("c2", "ask"), rates("ask", 0, inWords, byCall("c2")), rates("ask", 0.6, structured, byCall("c2"))),
+			says("app", rates("app", 0.8, overall), final)}, `
+b 0.8
+b 0.6
+ask 0.8 restated
+ask 0.6
+ask 0
+ask 0.6 restated
+app 0.8`},
 		{"not its own", []*event.Batch{says("a", rates("a", 0.9)), says("a", rates("a", 0.9), final)}, `
 a 0.9
 a 0.9`},

@@ -223,7 +223,7 @@ func (r *Response) OrZero() Response {
 type Confidence struct {
 	Agent string
 	event.Confidence
-	Restated bool // it repeats, in the text of an answer, a value that another agent had stated
+	Restated bool // it repeats a value that another agent had stated: in the text of an answer, or as the result of the call around that agent
 }
 
 // Citation is a cited source and the agent that cited it.
