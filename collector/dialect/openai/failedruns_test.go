@@ -37,7 +37,7 @@ invoke_agent A error 0-7
 failed
 invoke_agent A error 0-10
   execute_tool transfer_to_B ok 2-3
-  invoke_agent B ok 4-7
+  invoke_agent B ok 3-7
     chat m ok 4-6`},
 		"an agent in a call": {[][]string{callJS("A", "r")[:3], answerJS("B", "p"), callJS("A", "r")[3:], answerJS("A", "q")}, `
 failed

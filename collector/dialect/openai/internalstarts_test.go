@@ -16,8 +16,8 @@ var later = strings.NewReplacer(`"id":"r"`, `"id":"s"`, `"i"`, `"j"`, "secret", 
 func checkLeaves(t *testing.T, answers int, sent ...string) {
 	t.Helper()
 	for _, s := range []filter.Settings{client, public} {
-		for _, of := range []event.Stream{{SingleRun: true}, {}} {
-			if out := leavingOf(t, s, &of, stream(sent...)); strings.Contains(out, "secret") || strings.Count(out, "answer") != answers {
+		for _, of := range []*event.Stream{{SingleRun: true}, {}} {
+			if out := leavingOf(t, s, of, stream(sent...)); strings.Contains(out, "secret") || strings.Count(out, "answer") != answers {
 				t.Errorf("under %s this leaves: %s\nof %s", s.Policy, out, strings.Join(sent, "\n"))
 			}
 		}
@@ -106,12 +106,12 @@ func TestWholeItemsAfterInternal(t *testing.T) {
 func TestResponseAfterInternal(t *testing.T) {
 	internal := strings.Replace(created, `"response":{`, `"kind":"internal","response":{`, 1)
 	next := []string{later.Replace(created), later.Replace(delta), later.Replace(ended)}
-	for _, of := range []event.Stream{{SingleRun: true}, {}} {
-		out := leavingOf(t, client, &of, stream(append([]string{internal, delta, ended}, next...)...))
+	for _, of := range []*event.Stream{{SingleRun: true}, {}} {
+		out := leavingOf(t, client, of, stream(append([]string{internal, delta, ended}, next...)...))
 		if strings.Contains(out, "secret") || strings.Count(out, "answer") != 2 {
 			t.Errorf("after the end of the internal one this leaves: %s", out)
 		}
-		out = leavingOf(t, client, &of, stream(internal, delta, next[0], delta))
+		out = leavingOf(t, client, of, stream(internal, delta, next[0], delta))
 		if strings.Contains(out, "secret") {
 			t.Errorf("if the internal one goes on this leaves: %s", out)
 		}

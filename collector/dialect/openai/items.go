@@ -82,7 +82,7 @@ func isClientCall(item strictjson.Value) bool {
 
 // otherItems are the known types of items from which nothing is reported.
 var otherItems = []string{
-	"additional_tools", agentMessage, "compaction", "mcp_list_tools", "mcp_approval_response",
+	"additional_tools", agentMessage, "compaction", "mcp_list_tools", approvalResponse,
 }
 
 // itemAdded reads the start of an item. A tool of the server starts with it. The arguments of other calls
@@ -129,7 +129,7 @@ func (d *decoder) setItemType(item strictjson.Value, b *event.Batch) {
 func isKnownItem(kind string) bool {
 	_, client := clientTools[kind]
 	return client || serverTools[kind] != "" || isOutput(kind) || slices.Contains(otherItems, kind) ||
-		kind == "message" || kind == "reasoning" || kind == "mcp_approval_request"
+		kind == "message" || kind == "reasoning" || kind == approvalRequest
 }
 
 func isOutput(kind string) bool {
@@ -187,7 +187,7 @@ func (d *decoder) reportItem(item strictjson.Value, known *itemState, b *event.B
 		d.callDone(own, item, b)
 	case isOutput(kind):
 		d.callEnded(item, item.First("output", "result", "tools"), b)
-	case kind == "mcp_approval_request":
+	case kind == approvalRequest:
 		e := b.Add(event.KindInputRequested)
 		e.CallID, e.Input = d.name(item.Get("id")), event.InputConfirmation
 	}

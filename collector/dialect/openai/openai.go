@@ -142,7 +142,7 @@ func isToolMessage(v strictjson.Value) bool { return v.Get("role").Is("tool") }
 
 func isAnswerItem(v strictjson.Value) bool {
 	kind := v.Get("type")
-	return isOutput(kind.String()) || kind.Is("mcp_approval_response")
+	return isOutput(kind.String()) || kind.Is(approvalResponse)
 }
 
 // trailing returns the elements of a list after the last one that does not match.

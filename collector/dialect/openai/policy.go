@@ -94,8 +94,10 @@ func shownBy(name string) []event.Kind {
 	switch {
 	case slices.Contains(callData, name), slices.Contains(callProgress, name):
 		return []event.Kind{event.KindToolStarted}
-	case slices.Contains(resultData, name), slices.Contains(callEnds, name):
+	case slices.Contains(resultData, name):
 		return []event.Kind{event.KindToolEnded}
+	case slices.Contains(callEnds, name):
+		return []event.Kind{event.KindToolStarted, event.KindToolEnded}
 	}
 	return nil
 }
@@ -161,8 +163,14 @@ func responseRules() map[string]*event.Rule {
 	for _, name := range thoughtParts {
 		all[name] = part(rules{"type": &thoughtEvent, "summary_index": &number, "part": members(rules{"type": &scalar, "text": &thought})})
 	}
-	for _, name := range slices.Concat(callProgress, callEnds, toolLists) {
+	for _, name := range toolLists {
 		all[name] = part(nil)
+	}
+	for _, name := range callProgress {
+		all[name] = part(rules{"type": &typeOfCall})
+	}
+	for _, name := range callEnds {
+		all[name] = part(rules{"type": &typeOfEndedCall})
 	}
 	for _, name := range slices.Concat(callData, resultData, responseData) {
 		all[name] = nil // arguments, results, images and audio
@@ -204,20 +212,19 @@ var (
 	publicResponse = responseRule(&noList)
 	// publicAnswer shows the items again, because OpenAI's clients take the final answer and the calls from them.
 	publicAnswer = responseRule(&event.Rule{
-		Fallback: "[]",
-		Elements: &event.Rule{ByType: rules{"reasoning": &publicReasoning, "shell_call_output": &publicShellOutput, agentCall: publicAgentCall}, Members: publicItem.Members},
+		Fallback: "[]", Elements: &event.Rule{ByType: withReasoning(publicItem.ByType), Members: publicItem.Members},
 	})
 
 	// publicItem shows that an item exists, and the text of an answer.
-	publicItem = itemRule(&publicPart)
+	publicItem = itemRule(&publicPart, &typeOfEndedCall)
 	// begunItem is publicItem for the first event of an item. LiteLLM writes the whole text in it, but clients add the pieces that follow.
-	begunItem = itemRule(&begunPart)
+	begunItem = itemRule(&begunPart, &typeOfCall)
 	// publicShellOutput shows which commands of a shell timed out.
 	publicShellOutput = event.Rule{Members: rules{
-		"id": &id, "type": &scalar, "status": &status, "call_id": &id, "agent": agentOfItem,
+		"id": &id, "type": &typeOfResult, "status": &status, "call_id": &id, "agent": agentOfItem,
 		"output": {Elements: members(rules{"stdout": &emptyText, "stderr": &emptyText, "outcome": members(rules{"type": {Form: event.FormEnum, AllowedValues: []string{"timeout", "exit"}}})})},
 	}}
-	publicAgentCall = members(rules{"id": &id, "type": &scalar, "call_id": &id, "action": &toolName, "arguments": &emptyText, "agent": agentOfItem})
+	publicAgentCall = members(rules{"id": &id, "type": &typeOfCall, "call_id": &id, "action": &toolName, "arguments": &emptyText, "agent": agentOfItem})
 	// publicReasoning shows reasoning items only where thoughts are shown.
 	publicReasoning = event.Rule{Members: rules{
 		"id": &id, "type": {Fact: event.KindThought, Required: true}, "status": &status, "agent": agentOfItem,
@@ -290,55 +297,6 @@ var (
 // calledRule returns the rule for what a chunk says of a call, whose arguments are in the given member.
 func calledRule(arguments, replacement string) *event.Rule {
 	return &event.Rule{Fallback: "{}", Members: rules{"name": &toolName, arguments: {Fact: event.KindToolStarted, Replacement: replacement}}}
-}
-
-// runItemRule returns the rule for an event with an item of the Agents SDK, which shows which call the item is about. The item and the
-// object from which the SDK made it have the given members too.
-func runItemRule(own rules) *event.Rule {
-	call := members(rules{"type": &scalar, "call_id": &id, "callId": &id, "name": &toolName, "status": &status, "error": &toolError, "arguments": &emptyText, "input": &emptyText})
-	maps.Copy(call.Members, own)
-	serverCall := members(rules{
-		"type": &scalar, "id": &id, "name": &toolName, "status": &status, "error": &toolError, "arguments": &emptyText,
-		"providerData": members(rules{"name": &toolName, "error": &toolError}),
-	})
-	byType := rules{"mcp_approval_request": members(rules{"type": &scalar, "id": &scalar, "name": &toolName, "arguments": &emptyText}), "mcp_approval_response": members(rules{"type": &scalar, "approval_request_id": &scalar})}
-	for kind := range serverTools {
-		byType[kind] = serverCall
-	}
-	byType[hostedCall] = serverCall
-	for kind := range clientTools { // the SDK for JavaScript says "result"
-		byType[kind], byType[kind+"_output"], byType[kind+"_result"] = call, call, call
-	}
-	item := rules{"type": &scalar, "agent": &agentName, "agent_name": &agentName, "raw_item": {ByType: byType}, "rawItem": {ByType: byType}}
-	maps.Copy(item, own)
-	return members(rules{"type": &scalar, "name": &scalar, "agent": &agentName, "agent_name": &agentName, "item": members(item)})
-}
-
-// answerItemRule is runItemRule for an item with an answer that no response has shown.
-func answerItemRule() *event.Rule {
-	rule, message := runItemRule(nil), rules{"message": &publicItem}
-	item := rule.Members["item"]
-	item.ByType = message // an application may forward the object from which the SDK made the item
-	for _, name := range []string{"raw_item", "rawItem"} {
-		item.Members[name] = &event.Rule{ByType: message}
-	}
-	return rule
-}
-
-// itemRule returns the rule for an item of a response. part is the rule for each of its parts.
-func itemRule(part *event.Rule) event.Rule {
-	return event.Rule{Members: rules{
-		"id": &id, "type": {Fact: event.KindOther}, "status": &status, "role": &assistant, "execution": {Form: event.FormEnum, AllowedValues: []string{"server", "client"}},
-		"call_id": &id, "name": &toolName, "server_label": &scalar, "arguments": &emptyText, "input": &emptyText, "error": &toolError,
-		"content": {Elements: part}, "summary": &noList, "agent": agentOfItem,
-	}, ByType: rules{"shell_call_output": &publicShellOutput, agentCall: publicAgentCall}}
-}
-
-// partRule returns the rule for a part of a message. said is the rule for its text.
-func partRule(said *event.Rule) event.Rule {
-	return event.Rule{AllowedTypes: []string{"output_text", "refusal"}, Members: rules{
-		"type": &scalar, "text": said, "refusal": said, "annotations": &noList,
-	}}
 }
 
 // responseRule returns the rule for a response whose output has the given rule.

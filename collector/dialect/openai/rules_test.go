@@ -158,8 +158,8 @@ func TestInternalNames(t *testing.T) {
 			if !strings.Contains(stream(sent...), "internal_") {
 				t.Error("nothing has an internal name")
 			}
-			for _, of := range []event.Stream{{SingleRun: true}, {}} {
-				if out, want := leavingOf(t, client, &of, stream(sent...)), strings.Join(sent, "\n")+"\n"; out != want {
+			for _, of := range []*event.Stream{{SingleRun: true}, {}} {
+				if out, want := leavingOf(t, client, of, stream(sent...)), strings.Join(sent, "\n")+"\n"; out != want {
 					t.Errorf("this leaves: %s\nof %s", out, want)
 				}
 			}

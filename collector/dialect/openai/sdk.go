@@ -190,7 +190,7 @@ func (d *decoder) runItem(v strictjson.Value, b *event.Batch) {
 		if id != "" || !d.response.showedItems() {
 			d.approvalRequested(cmp.Or(id, d.itemID(raw)), b)
 		}
-	case name.Is("mcp_approval_response"):
+	case name.Is(approvalResponse):
 		d.questionAnswered(raw, b)
 	case name.Is("handoff_requested"):
 		d.sdk.handoff, d.sdk.handsOff, d.sdk.handoffBy = id, true, b.Agent

@@ -149,7 +149,7 @@ invoke_workflow  ok 0-19
     chat m ok 3-5
   invoke_agent A ok 7-14
     execute_tool transfer_to_B ok 8-9
-    invoke_agent B ok 10-14
+    invoke_agent B ok 9-14
       chat m ok 10-12?
       execute_tool w ok 13-14
   invoke_agent F ok 14-17?
