@@ -185,7 +185,7 @@ func (j *jaeger) check(t *testing.T, name string, trace jaegerTrace, r tracker.R
 	}
 	var want, got []string
 	for _, l := range r.Links {
-		want = append(want, l.Run)
+		want = append(want, harness.Text(l.Run))
 	}
 	for _, s := range trace.Spans {
 		for _, ref := range s.References {

@@ -72,7 +72,7 @@ func summarize(r tracker.Report) string {
 		line += "; wrote " + a.Name
 	}
 	for _, l := range r.Links {
-		line += "; " + l.Kind + " " + l.Run
+		line += "; " + l.Kind + " " + harness.Text(l.Run)
 	}
 	return line
 }
