@@ -3,6 +3,7 @@ package exporter
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -64,6 +65,7 @@ func NewDeduplicator(next event.Sink, losses Losses) *Deduplicator {
 // starts none. A stream that subscribes to a run in progress joins it too, and the run does not end
 // before that stream.
 func (s *Deduplicator) Open(stream *event.Stream) {
+	stream.Departed = &atomic.Pointer[event.Departure]{}
 	if s.joinAnswered(stream) {
 		return
 	}

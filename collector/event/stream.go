@@ -33,7 +33,7 @@ type Identity struct {
 	RequestDialect     string   // the dialect, if the request's content identifies it regardless of the path; or ""
 }
 
-// Stream is one connection of a source. Its fields do not change after Open, except Departed, and Dialect, which is
+// Stream is one connection of a source. Its fields do not change after Open, except Dialect, which is
 // set before the first batch.
 type Stream struct {
 	Source          string // the configured name, or a file's base name
@@ -45,13 +45,14 @@ type Stream struct {
 	WholeCalls      bool   // a tool call is reported when its arguments are known, not when it is announced
 	ConfiguredAgent string // the configured name of an agent that the stream does not name, or ""
 	Identity
-	States     *States                // of the source; nil if its streams share nothing
-	ParentSpan SpanContext            // the parent of the run's spans
-	RunFailed  func(errorType string) // if not nil, called when the run has failed or timed out, possibly from another goroutine; it must not block
-	Departed   atomic.Pointer[Departure]
+	States     *States                    // of the source; nil if its streams share nothing
+	ParentSpan SpanContext                // the parent of the run's spans
+	RunFailed  func(errorType string)     // if not nil, called when the run has failed or timed out, possibly from another goroutine; it must not block
+	Departed   *atomic.Pointer[Departure] // nil if no run of the stream waits for a client to come back
 }
 
-// Departure is the end of a run's last stream while the run waits for a client to come back. Stream.Departed holds it meanwhile.
+// Departure is the end of a run's last stream. The stream on which the run began holds it while the run waits for a client to come
+// back.
 type Departure struct {
 	End End
 	At  time.Time

@@ -230,12 +230,20 @@ func (t *Tracker) Expire(now time.Time) (next time.Time) {
 		if due := r.lastActivity.Add(t.settings.IdleTimeout); due.After(now) {
 			return t.expireOverdue(now, due)
 		}
-		if left := r.stream.Departed.Load(); left != nil { // not the agent was silent, but no client has come back
+		if left := r.departure(); left != nil { // not the agent was silent, but no client has come back
 			t.finish(r, endReason(left.End), left.At)
 		} else {
 			t.finish(r, ReasonIdle, now)
 		}
 	}
+}
+
+// departure returns the end of the run's last stream if the run waits for a client to come back, else nil.
+func (r *openRun) departure() *event.Departure {
+	if r.stream.Departed == nil {
+		return nil
+	}
+	return r.stream.Departed.Load()
 }
 
 // EndAll ends every run, for a shutdown.
