@@ -244,7 +244,7 @@ func TestBadFrames(t *testing.T) {
 		{"too large at first", stream(huge, yesX), nil, []string{"too_large: 0 events", "x yes", "closed 0"}},
 		{"panic of the decoder", stream(yesX, `{"n":"p","panic":1}`, none), nil, []string{"x yes", "x panic: 0 events", "x none", "closed 0"}},
 		{"maximum number of events", stream(yesX, fmt.Sprintf(`{"n":"full","facts":%d}`, event.MaxEvents), none), nil, []string{"x yes", "x full", "x none", "closed 0"}},
-		{"too many events", stream(yesX, fmt.Sprintf(`{"n":"full","facts":%d}`, event.MaxEvents+1), none), nil, []string{"x yes", "x shape: 0 events", "x none", "closed 0"}},
+		{"too many events", stream(yesX, fmt.Sprintf(`{"n":"full","facts":%d}`, event.MaxEvents+1), none), nil, []string{"x yes", "x too_large: 0 events", "x none", "closed 0"}},
 		{"panic in a buffered frame", stream(`{"panic":1}`, yesX), nil, []string{"x panic: 0 events", "x yes", "closed 0"}},
 		{"truncated", stream(yesX) + "data: {", nil, []string{"x yes", "x truncated: 0 events", "closed 0"}},
 		{"ended before the blank line", stream(yesX) + "data: " + none + "\n", nil, []string{"x yes", "x none", "closed 0"}},

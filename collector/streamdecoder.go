@@ -309,7 +309,7 @@ func (d *StreamDecoder) decodeSafely(f dialect.Frame, b *event.Batch) {
 	})
 	d.decoder.Decode(f, b)
 	if b.TooManyEvents() {
-		b.Events, b.Rejected = nil, event.ReasonShape
+		b.Events, b.Rejected = nil, event.ReasonTooLarge
 	}
 }
 

@@ -327,8 +327,8 @@ type Reason string
 
 // The reasons in addition to those of strictjson.
 const (
-	ReasonTooLarge     Reason = "too_large"    // over the frame limit; skipped to its blank line
-	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends, or more than MaxEvents events
+	ReasonTooLarge     Reason = "too_large"    // over the frame limit, and skipped to its blank line, or with more than MaxEvents events
+	ReasonShape        Reason = "shape"        // strict JSON, but not what the dialect sends
 	ReasonUnrecognized Reason = "unrecognised" // no dialect recognizes the frame
 	ReasonForeign      Reason = "foreign"      // the stream's dialect differs from that of its source or path
 	ReasonPanic        Reason = "panic"        // the decoder panicked

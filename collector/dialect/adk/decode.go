@@ -118,7 +118,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 	fr.isStep = b.Place.IsStep()
 	d.withhold(fr, b)
 	if fr.exceedsLimits() {
-		b.Rejected = event.ReasonShape
+		b.Rejected = event.ReasonTooLarge
 		return
 	}
 	d.parts = appendParts(d.parts, fr.partList)

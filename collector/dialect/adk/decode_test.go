@@ -380,8 +380,8 @@ func TestTooManyParts(t *testing.T) {
 	} {
 		b := &event.Batch{Table: &table}
 		Dialect{}.New(&event.Stream{}).Decode(dialect.Frame{JSON: value(t, frame)}, b)
-		if b.Rejected != event.ReasonShape || len(b.Events) > 0 {
-			t.Errorf("Rejected = %q with %d events, want %q and none", b.Rejected, len(b.Events), event.ReasonShape)
+		if b.Rejected != event.ReasonTooLarge || len(b.Events) > 0 {
+			t.Errorf("Rejected = %q with %d events, want %q and none", b.Rejected, len(b.Events), event.ReasonTooLarge)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func NewRelay(s Settings, counters Counters) *Relay {
 }
 
 // Append appends the filtered frame of a batch as a new SSE frame. Some withheld frames are replaced, so that the client learns of them:
-// failures, and under the policy client a frame over the size limit.
+// failures, and under the policy client a frame over a size limit.
 func (r *Relay) Append(dst []byte, b *event.Batch) []byte {
 	frame, why := r.filter.Apply(b)
 	if why != Passed {
@@ -75,7 +75,8 @@ func (r *Relay) AppendID(dst, id []byte) []byte {
 
 // replacement returns the frame that replaces a withheld one. It has no data if there is none.
 func (r *Relay) replacement(b *event.Batch, why Reason) Frame {
-	if b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient {
+	isOversize := b.Rejected == event.ReasonTooLarge && b.Table != nil && r.filter.settings.Policy == event.PolicyClient
+	if isOversize && why != ReasonInternal && (!b.JSON.Exists() || r.filter.checkNames(b) != ReasonInternal) {
 		return errorFrame(b.Table, b.Table.OversizeData)
 	}
 	return FailureFrame(b, why)
