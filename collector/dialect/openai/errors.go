@@ -3,6 +3,7 @@ package openai
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -82,19 +83,26 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	}
 	isOne := d.selectOnly()
 	d.setFailed(isOne, b)
-	if isOne || ofModel || d.chat.started && !d.chat.finished {
+	isTripped := strings.HasSuffix(code, tripwire)
+	if !isTripped && (isOne || ofModel || d.chat.started && !d.chat.finished) {
 		e := b.Add(event.KindModelEnded)
 		e.Model, e.Error, e.Code, e.Usage = d.model(), event.ModelError, code, d.chat.unreported()
 	}
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
 	hasAnswered := d.sdk.on && !isOne && len(d.sdk.agents.active) == 0 // a guardrail or a hook of the run has failed
-	e.Error, e.Code, e.Elsewhere = event.AgentError, code, b.Agent == "" && (hasAnswered || d.sdk.agents.beside)
+	e.Error, e.Code, e.Elsewhere = event.AgentError, code, isTripped && isOne || b.Agent == "" && (hasAnswered || d.sdk.agents.beside)
 	if d.singleRun {
 		d.others = nil // they are parts of the run
 	}
 	d.end(event.AgentError, code, b)
 }
+
+// tripwire is the end of the names of the exceptions with which guardrails of the Agents SDK end a run. A model that answers at the
+// time has not failed.
+//
+// Source: agents/exceptions.py of openai-agents 0.24.
+const tripwire = "GuardrailTripwireTriggered"
 
 // setFailed sets the agent of an error in a run of the Agents SDK. An error names no agent. If one response is open and one agent at work, it
 // is of these.

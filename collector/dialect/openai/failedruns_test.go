@@ -62,3 +62,14 @@ invoke_workflow  error 0-9
 		checkTruth(t, name, stream(all...))
 	}
 }
+
+// TestTripwires sends the error of a guardrail while a model answers. It was no fault of the model.
+func TestTripwires(t *testing.T) {
+	for kind, want := range map[string]string{"InputGuardrailTripwireTriggered": "unfinished", "APIError": "error"} {
+		failed := `{"type":"error","error":{"message":"m","type":"` + kind + `"}}`
+		got := treeOf(t, slices.Concat([]string{begins("A")}, workOf("A", "i", "x")[:3], []string{failed, "[DONE]"})...)
+		if !strings.Contains(got, "chat  "+want+" 1-") || !strings.Contains(got, "invoke_agent A error") {
+			t.Errorf("%s:\n%s\nwant %s", kind, got, want)
+		}
+	}
+}
