@@ -36,8 +36,8 @@ type frame struct {
 
 type path []string
 
-// callPaths are the paths to the ID and the tool of a call; nil for none.
-type callPaths struct{ id, tool path }
+// callPaths are the paths to the run, the ID and the tool of a call; nil for none.
+type callPaths struct{ run, id, tool path }
 
 // New returns the dialect of a mapping that the configuration has validated. A frame with an
 // unknown meaning reports nothing.
@@ -55,7 +55,7 @@ func New(m Mapping) Dialect {
 		}
 		d.frames[name] = &frame{means: f.Means, paths: paths}
 		if strings.HasPrefix(f.Means, "tool_") {
-			d.callPaths = append(d.callPaths, callPaths{paths[pathCall], paths[pathName]})
+			d.callPaths = append(d.callPaths, callPaths{paths[pathRun], paths[pathCall], paths[pathName]})
 		}
 	}
 	d.table = d.newTable()

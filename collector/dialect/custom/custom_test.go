@@ -242,8 +242,8 @@ func TestOverlappingPaths(t *testing.T) {
 		} else if rule.Fact != event.KindText {
 			t.Fatalf("the rule for t states %s, want a text", rule.Fact)
 		}
-		if rule := table.Types["z"].Public.Members["t"]; rule.Fact != event.KindToolStarted {
-			t.Fatalf("the rule for t states %s, want a call", rule.Fact)
+		if rule := table.Types["z"].Public.Members["t"]; rule.Form != event.FormID {
+			t.Fatalf("the rule for t is %+v, want an ID", rule)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func TestSingleRun(t *testing.T) {
 // TestRunIDs checks which run and session a frame belongs to. A frame without them belongs to those of the frame before.
 func TestRunIDs(t *testing.T) {
 	for next, want := range map[string]string{
-		``: "a", `null`: "a", `""`: "a", `"b"`: "b", `7`: "7", `18446744073709551610`: "18446744073709551610", `1.5`: "1.5", `true`: "", `{"id":1}`: "", `[1]`: "",
+		``: "a", `null`: "a", `""`: "a", `"b"`: "b", `7`: "7", `7.0`: "7", `70e-1`: "7", `1e400`: "1e400", `18446744073709551610`: "18446744073709551610", `1.5`: "1.5", `true`: "", `{"id":1}`: "", `[1]`: "",
 	} {
 		members := ""
 		if next != "" {

@@ -3,6 +3,7 @@ package custom
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
@@ -135,28 +136,32 @@ func (r *reading) value(name string) strictjson.Value { return r.paths[name].loo
 // name returns the string or number of a path as a name.
 func (r *reading) name(member string) string { return r.nameOf(r.value(member)) }
 
-// nameOf returns a string, or a number as sent, as a name.
+// nameOf returns a string as a name, or a number: as sent or, if it is an integer, in digits.
 func (d *decoder) nameOf(v strictjson.Value) string {
-	if v.Kind() == strictjson.Number {
-		return d.names.Truncate(v.Raw(), dialect.MaxName)
+	if v.Kind() != strictjson.Number {
+		return d.names.Name(v)
 	}
-	return d.names.Name(v)
+	text := v.Raw()
+	if n, isWhole := v.Int(); isWhole {
+		text = strconv.AppendInt(nil, n, 10)
+	}
+	return d.names.Truncate(text, dialect.MaxName)
 }
 
-// latest returns the name at a path or, if the frame has none, the previous one. A value that is no name is another one, which
-// is not known.
-func (r *reading) latest(member, previous string) string {
-	if v := r.value(member); v.Kind() <= strictjson.Null || v.Is("") {
+// latest returns the name that v holds or, if there is none, the previous one. A value that is no name is another one, which is
+// not known.
+func (d *decoder) latest(v strictjson.Value, previous string) string {
+	if v.Kind() <= strictjson.Null || v.Is("") {
 		return previous
 	}
-	return r.name(member)
+	return d.nameOf(v)
 }
 
 // setBatch sets what the frame says about the whole batch: its run, session, agent and time, whether it is partial, and its
 // proof layer.
 func (r *reading) setBatch() {
-	r.decoder.run = r.latest(pathRun, r.decoder.run)
-	r.decoder.session = r.latest(pathSession, r.decoder.session)
+	r.decoder.run = r.latest(r.value(pathRun), r.decoder.run)
+	r.decoder.session = r.latest(r.value(pathSession), r.decoder.session)
 	r.b.Run, r.b.Session = r.decoder.run, r.decoder.session
 	if r.isUser = wire.IsUser(r.value(pathAgent)); !r.isUser {
 		r.b.Agent = r.name(pathAgent)
@@ -205,8 +210,7 @@ func (r *reading) report() {
 		e := r.addEnd(event.KindModelEnded, event.ModelError)
 		e.Model, e.FinishReason, e.Usage = r.name(pathModel), r.name(pathFinish), r.usage()
 	case "input_requested":
-		e := r.b.Add(event.KindInputRequested)
-		e.CallID, e.Input = r.name(pathCall), event.InputClarification
+		r.requestInput()
 	case "input_answered":
 		r.b.Add(event.KindInputAnswered).CallID = r.name(pathCall)
 	}
@@ -217,6 +221,18 @@ func (r *reading) report() {
 	if len(r.b.Events) == 0 {
 		r.b.Add(event.KindOther)
 	}
+}
+
+// requestInput reports a question. It pauses the tool call with its ID, if there is one.
+func (r *reading) requestInput() {
+	asking := r.call()
+	if asking.id != "" {
+		if isOpen, isWithheld := r.calls.startOf(asking); isOpen || isWithheld {
+			r.b.Add(event.KindToolPaused).CallID = asking.id
+		}
+	}
+	e := r.b.Add(event.KindInputRequested)
+	e.CallID, e.Input = asking.id, event.InputClarification
 }
 
 func (r *reading) addText(kind event.Kind) {

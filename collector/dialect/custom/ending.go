@@ -35,6 +35,7 @@ func (d *decoder) addRunEnd(b *event.Batch, how ending) *event.Event {
 		d.ended = make(map[string]runOutcome)
 	}
 	d.ended[b.Run] = now
+	d.calls.endRun(d.runOfCalls(b.Run))
 	if now == failed {
 		e := b.Add(event.KindError)
 		e.Error, e.Code = how.failure, how.code

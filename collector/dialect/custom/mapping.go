@@ -85,7 +85,7 @@ var meanings = []Meaning{
 	{"thought", "A model's reasoning, or a piece of it.", []string{pathText}, nil},
 	{"model_ended", "A model has responded.", nil, slices.Concat(usage, []string{pathFinish}, outcome)},
 	{"confidence", "An answer's confidence, like that of a proof layer: `0.92`, `92`, `92%` or `high`.", []string{pathConfidence}, []string{pathProof}},
-	{"input_requested", "The run waits for input from a person.", nil, []string{pathCall}},
+	{"input_requested", "The run waits for input from a person, as does the tool call with this ID.", nil, []string{pathCall}},
 	{"input_answered", "The input has arrived.", nil, []string{pathCall}},
 	{"other", "Nothing for signals. The frame may leave.", nil, nil},
 }

@@ -37,15 +37,21 @@ func (d Dialect) newTable() *event.Table {
 // publicMembers maps the paths that may leave under the policy public to their rules.
 var publicMembers = map[string]event.Rule{
 	PathType: {}, pathRun: {}, pathSession: {}, pathAgent: {}, pathStatus: {},
-	pathName: {}, pathCall: {Form: event.FormID}, pathTarget: {Fact: event.KindTransfer},
+	pathName: {}, pathCall: {Form: event.FormID}, pathTarget: {},
 	pathTime:       {Form: event.FormTime},
 	pathConfidence: {Fact: event.KindConfidence},
 	pathText:       {Form: event.FormText, Fact: event.KindText},
 	pathError:      {Form: event.FormEnum, AllowedValues: []string{""}}, // "" and false say that nothing failed
 }
 
-// nameFacts maps meanings to the fact that the path "name" states.
-var nameFacts = map[string]event.Kind{"tool_started": event.KindToolStarted, "tool_ended": event.KindToolEnded, "tool_failed": event.KindToolEnded}
+// frameFacts maps meanings to the fact that the whole frame states. Other frames state what their members do.
+var frameFacts = map[string]event.Kind{
+	"run_started": event.KindRunStarted, "run_ended": event.KindRunEnded, "run_failed": event.KindRunEnded,
+	"agent_started": event.KindAgentStarted, "agent_ended": event.KindAgentEnded, "agent_failed": event.KindAgentEnded,
+	"tool_started": event.KindToolStarted, "tool_progress": event.KindToolProgress, "tool_ended": event.KindToolEnded, "tool_failed": event.KindToolEnded,
+	"transfer": event.KindTransfer, "thought": event.KindThought, "model_ended": event.KindModelEnded,
+	"input_requested": event.KindInputRequested, "input_answered": event.KindInputAnswered,
+}
 
 // failureText returns the JSON that replaces an error under the policy public, such as "the run failed".
 func (f *frame) failureText() string {
@@ -55,10 +61,7 @@ func (f *frame) failureText() string {
 
 // publicRule returns the rule for a frame under the policy public. hidden are the names of members that no rule may allow.
 func (f *frame) publicRule(hidden []string) *event.Rule {
-	root := &event.Rule{Members: map[string]*event.Rule{}}
-	if f.means == "thought" {
-		root.Fact = event.KindThought
-	}
+	root := &event.Rule{Members: map[string]*event.Rule{}, Fact: frameFacts[f.means]}
 	for _, name := range slices.Sorted(maps.Keys(f.paths)) {
 		p := f.paths[name]
 		rule, ok := publicMembers[name]
@@ -67,9 +70,7 @@ func (f *frame) publicRule(hidden []string) *event.Rule {
 		}
 		switch name {
 		case pathName:
-			if rule.Fact = nameFacts[f.means]; rule.Fact != event.KindOther {
-				rule.Form = event.FormTool
-			}
+			rule.Form = event.FormTool
 		case pathError:
 			rule.Fallback = f.failureText()
 		}
