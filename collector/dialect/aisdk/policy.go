@@ -50,7 +50,7 @@ var table = event.Table{
 			"toolCallId": &id, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"},
 		})},
 		typeToolInputError: {Client: true, Public: members(rules{
-			"toolCallId": &id, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"}, "errorText": &toolFailure,
+			"toolCallId": &id, "toolName": &toolStarted, "providerExecuted": &flag, "dynamic": &flag, "input": {Replacement: "{}"}, "errorText": &inputFailure,
 		})},
 		typeToolOutput: {Client: true, Public: members(rules{
 			"toolCallId": &toolEnded, "providerExecuted": &flag, "dynamic": &flag, "preliminary": &flag, "output": {Replacement: "{}"},
@@ -100,6 +100,7 @@ var (
 	toolStarted  = event.Rule{Fact: event.KindToolStarted, Form: event.FormTool, Required: true}
 	toolEnded    = event.Rule{Fact: event.KindToolEnded, Form: event.FormID, Required: true}
 	toolFailure  = event.Rule{Replacement: `"the tool failed"`}
+	inputFailure = event.Rule{Replacement: `"the tool failed"`, Fact: event.KindToolEnded, Required: true}
 	citationID   = event.Rule{Fact: event.KindCitation, Form: event.FormID, Required: true}
 	citationText = event.Rule{Fact: event.KindCitation, Form: event.FormText, DropNull: true}
 	citationURL  = event.Rule{Fact: event.KindCitation, Form: event.FormURL, DropNull: true}

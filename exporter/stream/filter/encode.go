@@ -45,11 +45,14 @@ func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	switch {
 	case !kept, e.lostContent && e.outputKinds == 0 && shown&runBoundaries == 0:
 		return Frame{}, ReasonEmpty
-	case (e.outputKinds|shown) == 0 && e.hiddenKinds&kindBit(event.KindOther) != 0:
+	case (e.outputKinds|shown) == 0 && e.hiddenKinds&(kindBit(event.KindOther)|e.statedKinds&^wordKinds) != 0:
 		return Frame{}, ReasonSetting
 	}
 	return Frame{Data: e.buf, Kinds: orOtherKind(shown)}, Passed
 }
+
+// wordKinds are the kinds of text.
+const wordKinds = 1<<event.KindText | 1<<event.KindThought
 
 // typeKinds are the kinds that a frame may state by its type or by its place in the stream, not by a value that a rule may drop.
 // KindText is one of them: the decoder reports the whole text at the frame that ends it, even if that frame does not contain it.
@@ -133,14 +136,14 @@ func (e *encoder) fallback(dst []byte, v strictjson.Value, rule *event.Rule) ([]
 	return append(dst, rule.Fallback...), true
 }
 
-// refinements maps kinds that rules find to more specific kinds, which only the decoder finds.
-var refinements = map[event.Kind]event.Kind{
-	event.KindToolStarted: event.KindInputRequested,
-	event.KindToolEnded:   event.KindInputAnswered,
+// refinements maps a kind that rules find to the bits of more specific kinds, which only the decoder finds.
+var refinements = map[event.Kind]uint64{
+	event.KindToolStarted: kindBit(event.KindInputRequested),
+	event.KindToolEnded:   kindBit(event.KindInputAnswered) | kindBit(event.KindToolProgress),
 }
 
 // kindsOf returns the event kinds that a value may state under a rule. It returns none if the value is empty,
-// and two if the decoder found both the rule's kind and its refinement in the frame.
+// and several if the decoder found both the rule's kind and a refinement of it in the frame.
 func (e *encoder) kindsOf(v strictjson.Value, rule *event.Rule) uint64 {
 	kind := rule.Fact
 	if kind == event.KindOther || v.Kind() == strictjson.Null || rule.Replacement == "" && isBlank(v) {
@@ -149,8 +152,8 @@ func (e *encoder) kindsOf(v strictjson.Value, rule *event.Rule) uint64 {
 	if kind == event.KindText && e.inThought {
 		kind = event.KindThought
 	}
-	if refined, ok := refinements[kind]; ok && e.statedKinds&kindBit(refined) != 0 {
-		return kindBit(refined) | e.statedKinds&kindBit(kind)
+	if refined := refinements[kind] & e.statedKinds; refined != 0 {
+		return refined | e.statedKinds&kindBit(kind)
 	}
 	return kindBit(kind)
 }

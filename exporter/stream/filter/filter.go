@@ -44,8 +44,8 @@ func Reasons() []Reason {
 
 // Settings narrow what a policy allows by default. Only StateKeys, Thoughts and the name "user" in
 // Authors can widen it. Under client, a frame with an excluded kind is withheld. Under public, only
-// the value that states it is. A kind that no value states, such as KindFinal, cannot be excluded
-// under public.
+// the value that states it is. If no value states it, as with KindFinal, the frame leaves with its other
+// facts, or is withheld if it has none.
 type Settings struct {
 	Policy        event.Policy
 	Include       []event.Kind    // event kinds that may pass; nil: all
