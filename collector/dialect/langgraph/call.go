@@ -93,7 +93,7 @@ const subagentMember = "subagent_type"
 var numberedID = regexp.MustCompile(`(^|[^0-9A-Za-z])[0-9]{1,6}$`)
 
 // startCall reports a call of a new message.
-func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, by speaker, b *event.Batch) {
+func (d *decoder) startCall(id, tool string, args strictjson.Value, m *message, b *event.Batch) {
 	if numberedID.MatchString(id) {
 		d.seen.forget(seenResult, id)
 	}
@@ -101,10 +101,11 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, sc *scope, b
 		return
 	}
 	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
+	e.CallID, e.Name, e.TurnMayEnd, e.Uncertain = id, tool, strings.HasPrefix(tool, handoffTool), m.returned
 	e.SetPayload(args)
-	by.Response, sc.answered = "", false
-	begun := &call{id: id, tool: tool, scope: sc, by: by}
+	m.scope.answered = false
+	begun := &call{id: id, tool: tool, scope: m.scope, by: m.by}
+	begun.by.Response = ""
 	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target
 	}

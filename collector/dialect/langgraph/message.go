@@ -19,6 +19,7 @@ type message struct {
 	mode          string // the mode whose pieces are read, because other modes repeat them
 	started       bool   // its start was reported
 	abandoned     bool   // an earlier attempt of the run left it unfinished
+	returned      bool   // see announcement
 	marked        bool   // every text in it is a thought
 	step, task    string // of the node that made it, or "" if the server's metadata has none
 	at            event.Task
@@ -90,13 +91,19 @@ type announcement struct {
 
 	step, task string // see message
 	isCalled   bool   // another task has called the task
+	returned   bool   // a node has returned the message, and it comes late if a model wrote it
 }
 
+// readAnnouncement reads the metadata of a message. That of a model's run describes the model. Otherwise, the server has found the message in
+// what a node has returned.
+//
+// Source: langchain_core/language_models/chat_models.py, _get_ls_params; langgraph/pregel/_messages.py, on_chain_end.
 func (d *decoder) readAnnouncement(sc *scope, metadata strictjson.Value) announcement {
 	_, task := splitLast(metadata.Get("langgraph_checkpoint_ns").Text())
 	return announcement{
 		sc, d.name(metadata.Get("ls_model_name")), marksThought(metadata),
 		dialect.Name(string(metadata.Get("langgraph_step").Raw())), dialect.Name(string(task)), callerOf(metadata.Get("langgraph_path")).Exists(),
+		metadata.Get("langgraph_node").Exists() && !metadata.First("ls_model_type", "ls_provider", "ls_model_name").Exists(),
 	}
 }
 
@@ -327,7 +334,7 @@ func (d *decoder) finish(m *message, mayGrow bool, b *event.Batch) {
 		if !c.tooLong && doc.Parse(c.args, maxArgsDepth, strictjson.Everywhere) == nil {
 			args = doc.Root()
 		}
-		d.startCall(c.id, c.tool, args, m.scope, m.by, b)
+		d.startCall(c.id, c.tool, args, m, b)
 	}
 	if len(m.calls) == 0 && !m.lostCalls() {
 		m.scope.answered = true
@@ -346,6 +353,7 @@ func (d *decoder) endModel(m *message, mayGrow bool, b *event.Batch) *event.Even
 	e := b.Add(event.KindModelEnded)
 	e.Model, e.FinishReason, e.Usage, e.Task, e.Asked = m.model, m.finish, m.usage, m.at, askedAt(m.ids[0])
 	e.Error, e.Code = wire.FinishFailure(m.finish)
+	e.Uncertain = m.returned
 	if e.UsageIncomplete = mayGrow && m.usage == (event.Usage{}); e.UsageIncomplete && len(d.unmetered) < maxOpen {
 		if d.unmetered == nil {
 			d.unmetered = make(map[string]speaker)

@@ -148,7 +148,7 @@ func (d *decoder) readWhole(sc *scope, v, metadata strictjson.Value, b *event.Ba
 			name = strictjson.Value{}
 		}
 		at.scope = d.nameAgent(at.scope, task, name)
-		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(name)), model: at.model, marked: at.marked, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
+		m = &message{ids: []string{id}, scope: at.scope, by: at.scope.speakerNamed(d.name(name)), model: at.model, marked: at.marked, returned: byModel && at.returned, task: at.task, at: d.taskOfResponse(id, at, d.node, b)}
 		if m.by.IsWritten = !byModel && !isAgentNode(task) && len(name.Text()) > 0; byModel {
 			m.by.Response = d.freeResponse(m, id)
 		}
@@ -213,7 +213,7 @@ func (m *message) reportText(v strictjson.Value, thoughts bool, b *event.Batch) 
 func (d *decoder) startCalls(m *message, v strictjson.Value, b *event.Batch) {
 	calls := v.Get("tool_calls")
 	for c := range calls.Elements() {
-		d.startCall(d.name(c.Get("id")), d.name(c.Get("name")), c.Get("args"), m.scope, m.by, b)
+		d.startCall(d.name(c.Get("id")), d.name(c.Get("name")), c.Get("args"), m, b)
 	}
 	if calls.Len() == 0 && (v.Get("invalid_tool_calls").Len() > 0 || !m.lostCalls()) {
 		m.scope.answered = true

@@ -38,13 +38,13 @@ type returning struct {
 
 // New returns a decoder that changes to another one in the middle.
 func (l returning) New(*event.Stream) dialect.Decoder {
-	s := event.Stream{States: new(event.States), Identity: event.Identity{Session: threadID, NewRun: true}}
-	return &returningDecoder{returning: l, stream: s, decoder: l.Dialect.New(&s).(*decoder)}
+	s := &event.Stream{States: new(event.States), Identity: event.Identity{Session: threadID, NewRun: true}}
+	return &returningDecoder{returning: l, stream: s, decoder: l.Dialect.New(s).(*decoder)}
 }
 
 type returningDecoder struct {
 	returning
-	stream event.Stream
+	stream *event.Stream
 	*decoder
 	sent []sse.Frame
 }
@@ -54,10 +54,10 @@ func (l *returningDecoder) Decode(f dialect.Frame, b *event.Batch) {
 	if isFirst {
 		l.decoder.Close()
 		l.stream.JoinedRun = l.run
-		l.decoder = l.Dialect.New(&l.stream).(*decoder)
+		l.decoder = l.Dialect.New(l.stream).(*decoder)
 		for _, again := range l.sent[max(len(l.sent)-l.again, 0):] {
 			repeated := new(event.Batch)
-			repeated.Begin(&l.stream, again, time.Time{})
+			repeated.Begin(l.stream, again, time.Time{})
 			repeated.Parse(200)
 			l.decoder.Decode(dialect.Frame{Frame: repeated.Frame, JSON: repeated.JSON}, repeated)
 			isFirst = false

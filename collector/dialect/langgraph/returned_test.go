@@ -18,6 +18,33 @@ const (
 	madeByCode  = `{"type":"ai","id":null,"content":"code","tool_calls":[]}`
 )
 
+// TestLateMessages has a node return messages of a graph that the stream does not show. They come when the node ends.
+func TestLateMessages(t *testing.T) {
+	const calls = `{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}],"response_metadata":{"finish_reason":"tool_calls"}}`
+	const place, model = `"langgraph_node":"a","langgraph_checkpoint_ns":"a:1"`, `,"ls_provider":"openai","ls_model_type":"chat"`
+	late, inTime := []string{"model_ended finish=\"tool_calls\" uncertain", `tool_started name="f" call="c1" uncertain {}`}, []string{"model_ended finish=\"tool_calls\"", `tool_started name="f" call="c1" {}`}
+	for name, c := range map[string]struct {
+		frames []string
+		want   []string
+	}{
+		"messages-tuple": {[]string{frame("messages", `[`+calls+`,{`+place+`}]`)}, late},
+		"messages":       {[]string{frame("messages/metadata", `{"lc_run--1":{"metadata":{`+place+`}}}`), frame("messages/complete", `[`+calls+`]`)}, late},
+		"a model's run":  {[]string{frame("messages", `[`+calls+`,{`+place+model+`}]`)}, inTime},
+		"a state":        {[]string{frame("updates", `{"a":{"messages":[`+calls+`]}}`)}, inTime},
+		"a node's code":  {[]string{frame("messages", `[`+strings.NewReplacer("lc_run--1", "m1", `"finish_reason":"tool_calls"`, "").Replace(calls)+`,{`+place+`}]`)}, inTime[1:]},
+		"a response that came in pieces": {[]string{
+			frame("messages", `[{"type":"AIMessageChunk","id":"lc_run--1","content":""},{`+place+model+`}]`), frame("messages", `[`+calls+`,{`+place+`}]`),
+		}, inTime},
+	} {
+		got := slices.DeleteFunc(facts(nil, c.frames...), func(line string) bool {
+			return !strings.HasPrefix(line, "model_ended") && !strings.HasPrefix(line, "tool")
+		})
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestReturnedMessages has a node or a function return messages that are in no state. An entrypoint repeats what its task has
 // returned. The public reads the same.
 func TestReturnedMessages(t *testing.T) {
