@@ -36,7 +36,17 @@ func entryOf(t *event.Table, v strictjson.Value) (e entry) {
 // contains reports whether the value of the entry contains something that calls itself internal.
 func (e entry) contains(t *event.Table, value strictjson.Value, around scope) bool {
 	around = max(around, e.within)
-	return e.isType && ContainsInternal(value) || (around != envelopes || e.isFrame) && namesInternal(t, value, around, nil) || e.isEncoded && encodedInEntry(t, value, around)
+	return e.isType && isInternalInEntry(value) || (around != envelopes || e.isFrame) && namesInternal(t, value, around, nil) || e.isEncoded && encodedInEntry(t, value, around)
+}
+
+// isInternalInEntry is ContainsInternal for the value of an entry, which may be a list within an object.
+func isInternalInEntry(value strictjson.Value) bool {
+	for _, inner := range value.Members() {
+		if ContainsInternal(inner) {
+			return true
+		}
+	}
+	return ContainsInternal(value)
 }
 
 // encodedInEntry is anyTextNamesInternal for the value of an entry, which may be a list within an object.

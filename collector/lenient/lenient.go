@@ -36,14 +36,14 @@ func checkNames(t *event.Table, p *Prefilter, frame strictjson.Value, rules *eve
 			continue
 		}
 		if MatchesAny(text, t.Discriminators) {
-			if ContainsInternal(value) {
+			if containsInternalDeep(value) {
 				return event.NamesInternal
 			}
 			if value.Kind() != strictjson.String || !isKnownType(t, value.Text()) {
 				return event.NamesUnknown
 			}
 		}
-		if (MatchesAny(text, t.Labels) || MatchesAny(text, rules.Labels)) && ContainsInternal(value) || hasInternalName(t, text, value) {
+		if (MatchesAny(text, t.Labels) || MatchesAny(text, rules.Labels)) && containsInternalDeep(value) || hasInternalName(t, text, value) {
 			return event.NamesInternal
 		}
 		if MatchesAny(text, rules.OpaqueMembers) {
@@ -151,10 +151,9 @@ func namesInternal(t *event.Table, v strictjson.Value, around scope, own []strin
 	return false
 }
 
-// hasInternalName reports whether a member is one of NameMembers and has an internal name. An object in it is an
-// envelope.
+// hasInternalName reports whether a member is one of NameMembers and has an internal name.
 func hasInternalName(t *event.Table, name []byte, value strictjson.Value) bool {
-	return MatchesAny(name, t.NameMembers) && value.Kind() != strictjson.Object && ContainsInternal(value)
+	return MatchesAny(name, t.NameMembers) && ContainsInternal(value)
 }
 
 // Prefilter is a cheap first test for MatchesAny. It holds a set of names, such as the discriminators, labels and
@@ -201,16 +200,26 @@ func prefilterBit(name []byte) (word int, bit uint64) {
 	return last % len(Prefilter{}), 1 << ((first*spread + len(name)) % 64)
 }
 
-// ContainsInternal reports whether v contains an internal string at any depth. A discriminator should
-// be a single string, but a lenient reader might accept more.
+// ContainsInternal reports whether v is an internal string, or a list with one. A discriminator should be a single string, but a
+// lenient reader might accept more. An object there is data that an application calls so, or the schema of a property, which has a "type".
 func ContainsInternal(v strictjson.Value) bool {
+	for element := range v.Elements() {
+		if ContainsInternal(element) {
+			return true
+		}
+	}
+	return IsInternal(v.Text())
+}
+
+// containsInternalDeep reports whether v contains an internal string at any depth. No protocol has an object where a frame has its own type.
+func containsInternalDeep(v strictjson.Value) bool {
 	for name, value := range v.Members() {
-		if IsInternal(name.Text()) || ContainsInternal(value) {
+		if IsInternal(name.Text()) || containsInternalDeep(value) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if ContainsInternal(element) {
+		if containsInternalDeep(element) {
 			return true
 		}
 	}

@@ -78,7 +78,7 @@ func (d *decoder) isInternal(name string, v strictjson.Value) bool {
 			}
 		}
 	}
-	return lenient.IsInternal([]byte(name)) || containsMark(v, skipped, true)
+	return lenient.IsInternal([]byte(name)) || containsMark(v, skipped)
 }
 
 // skippedPath is a path to what may begin with "internal".
@@ -89,7 +89,7 @@ type skippedPath struct {
 
 // containsMark reports whether an object in v, outside of the skipped paths, is marked as internal by the
 // value of one of typeMembers.
-func containsMark(v strictjson.Value, skipped []skippedPath, outermost bool) bool {
+func containsMark(v strictjson.Value, skipped []skippedPath) bool {
 	for member, value := range v.Members() {
 		var within []skippedPath
 		isSkipped := false
@@ -105,17 +105,12 @@ func containsMark(v strictjson.Value, skipped []skippedPath, outermost bool) boo
 		if isSkipped {
 			continue
 		}
-		// In an object that is one of the frame's own typeMembers, or `event` at any depth, only typeMembers count, not all strings.
-		isSearched := value.Kind() == strictjson.Object && (outermost || member.Is("event"))
-		if !isSearched && lenient.MatchesAny(member.Text(), typeMembers) && lenient.ContainsInternal(value) {
-			return true
-		}
-		if containsMark(value, within, false) {
+		if lenient.MatchesAny(member.Text(), typeMembers) && lenient.ContainsInternal(value) || containsMark(value, within) {
 			return true
 		}
 	}
 	for element := range v.Elements() {
-		if containsMark(element, nil, false) {
+		if containsMark(element, nil) {
 			return true
 		}
 	}

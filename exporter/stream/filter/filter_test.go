@@ -100,6 +100,8 @@ func TestInternal(t *testing.T) {
 		}
 		for place, wire := range map[string]string{
 			"no envelope": data(adkEvent(hello, `"debug":{"kind":"`+name+`"}`)),
+			"an object":   data(adkEvent(hello, `"result":{"kind":{"a":["`+name+`"],"`+name+`":1}}`)),
+			"a schema":    data(adkEvent(hello, `"result":{"kind":{"type":"string","title":"`+name+`","enum":["x","`+name+`"]}}`)),
 			"arguments":   data(adkEvent(adkParts(`{"functionCall":{"args":{"kind":"` + name + `","result":{"type":"` + name + `"}}}}`))),
 		} {
 			if got := clientResult(t, wire); got != passed {
