@@ -23,7 +23,7 @@ func (d *decoder) readArtifact(u update, b *event.Batch) {
 	parts = d.markArtifact(key, u.extent(), m.isEvent, parts) // ADK agents mark each part
 	b.HasThoughts = b.HasThoughts || parts.thought
 	b.Type = typeOf(typeArtifact, parts)
-	if write.Append && d.resumed && !d.items.begun.Contains(key) { // an earlier piece may have said that the artifact is a thought
+	if write.Append && d.mayHaveBegunBefore(u) && !d.items.begun.Contains(key) { // an earlier piece may have said that the artifact is a thought
 		b.Type, b.MissedStart, b.HasThoughts = typeAside, true, b.HasThoughts || !m.isEvent
 	}
 	t.resume(b)

@@ -48,8 +48,9 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.readRelayed(u, b)
 	contents := d.readContents(f.JSON, u)
 	d.findTextKinds(f.JSON, u, contents, b)
+	begins := d.begins(u)
 	d.decode(f, u, b)
-	d.checkInternal(f, u, contents, b)
+	d.checkInternal(f, u, contents, begins, b)
 	if b.Run != "" {
 		b.ContentHash = contentHash(f, u)
 	}
@@ -154,6 +155,7 @@ func (d *decoder) readTask(v strictjson.Value, b *event.Batch) {
 		b.HasThoughts = b.HasThoughts || d.thoughts.Len() > 0 && d.thoughts.MayContain(d.messageKey(message))
 	}
 	d.enterTask(t, st, b)
+	t.beganHere = t.beganHere || isFirst && st.state == submitted && v.Get("artifacts").Len() == 0
 	d.setSpeaker(t, readADKMetadata(v.Get("metadata"), st.message.Get("metadata")), b)
 	b.Type = st.typeOf(typeTask)
 	inThought, areThoughts, haveThoughts := wire.IsMarkedThought(v), false, false

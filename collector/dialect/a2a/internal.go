@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -28,11 +29,14 @@ const (
 
 // items says which items of a stream were withheld.
 type items struct {
-	withheld   map[itemKey]bool  // at most wire.MaxSet; the value is false if other pieces of the item may leave
-	isFull     bool              // more were withheld
-	begun      wire.Set[itemKey] // artifacts of which the beginning left
-	begunCalls wire.Set[itemKey]
-	unread     bool // a frame was unreadable, so it may have begun any item
+	withheld     map[itemKey]bool  // at most wire.MaxSet; the value is false if other pieces of the item may leave
+	isFull       bool              // more were withheld
+	events       wire.Set[string]  // the latest withheld events of ADK agents
+	tasks        wire.Set[string]  // tasks that are marked themselves
+	begun        wire.Set[itemKey] // artifacts of which the beginning left
+	begunCalls   wire.Set[itemKey]
+	leftMessages wire.Set[itemKey]
+	unread       bool // a frame was unreadable, so it may have begun any item
 }
 
 // withhold remembers an item, except for a message without an ID.
@@ -52,22 +56,65 @@ func (s *items) withhold(key itemKey, whole bool) {
 
 var prefilter = lenient.NewPrefilter(&table)
 
-// checkInternal marks a frame internal if it continues an item of a withheld frame. It remembers the items of the frame.
-func (d *decoder) checkInternal(f dialect.Frame, u update, contents []content, b *event.Batch) {
+// checkInternal marks a frame internal if it continues an item of a withheld frame. It remembers the items of the frame. begins says that it is
+// the first snapshot of a new task, whose marks are its own. Later ones have the metadata of statuses too.
+func (d *decoder) checkInternal(f dialect.Frame, u update, contents []content, begins bool, b *event.Batch) {
 	if b.Rejected != "" {
 		d.items.unread = d.items.unread || f.MayContainObject()
 	}
-	switch b.Internal = b.Internal || u.internalBeside; {
-	case !u.body.Exists(), u.internalBeside, wire.IsFiltered(b, prefilter):
-		d.items.addWithheld(u, contents, u.shape != shapeTask || marksAll(f, u, contents))
-	case !d.items.areContinuedBy(u, contents):
-		d.items.addReleased(contents, d.resumed && u.appends())
+	switch b.Internal = b.Internal || u.internalBeside || hasInternalHistory(f.JSON, u); {
+	case !u.body.Exists(), b.Internal, wire.IsFiltered(b, prefilter):
+		if begins && isMarkedOutside(f, u) {
+			d.items.tasks.Add(d.taskID(u.body))
+		}
+		d.items.addWithheld(u, contents, u.shape != shapeTask || marksAll(f, u, contents), d.eventID(u))
+	case !d.items.areContinuedBy(u, contents, d.eventID(u)) && !d.items.tasks.MayContain(d.taskID(u.body)):
+		d.items.addReleased(contents, u.appends() && d.mayHaveBegunBefore(u))
 	default:
-		d.items.addWithheld(u, contents, u.shape != shapeTask)
+		d.items.addWithheld(u, contents, u.shape != shapeTask, d.eventID(u))
 		if b.Internal = !u.stops(); !b.Internal {
 			cutToState(f.JSON, b)
 		}
 	}
+}
+
+// taskID returns the ID of the task that an update is about, or "".
+func (d *decoder) taskID(body strictjson.Value) string {
+	return cmp.Or(d.idOf(body, taskIDs), d.name(body.Get("id")))
+}
+
+// eventID returns the ID of the ADK event in an update, or "".
+func (d *decoder) eventID(u update) string {
+	return d.name(readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata"), u.body.Get("status").Get("message").Get("metadata")).event)
+}
+
+var histories = []string{"history"}
+
+// hasInternalHistory reports whether a history has a message that is marked as internal. The marks in a message of the user are those of the
+// caller, which servers repeat.
+func hasInternalHistory(frame strictjson.Value, u update) bool {
+	for _, around := range []strictjson.Value{frame, frame.Get("result"), u.body} {
+		for name, value := range around.Members() {
+			if !lenient.MatchesAny(name.Text(), histories) {
+				continue
+			}
+			if value.Kind() == strictjson.Object && lenient.HasInternalDiscriminator(&table, value) {
+				return true
+			}
+			for message := range value.Elements() {
+				if !isOfUser(message) && lenient.HasInternalDiscriminator(&table, message) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isOfUser reports whether a message is certainly from the user.
+func isOfUser(message strictjson.Value) bool {
+	role := message.Get("role")
+	return role.Is("user") || role.Is("ROLE_USER")
 }
 
 // outerTable is for checking an object without the messages and artifacts in it.
@@ -80,15 +127,14 @@ var outerTable = event.Table{
 
 // marksAll reports whether a withheld snapshot is internal itself, and not only some of its messages and artifacts.
 func marksAll(f dialect.Frame, u update, contents []content) bool {
-	if u.internalBeside || lenient.IsInternal(f.Event) {
-		return true
-	}
-	for _, object := range []strictjson.Value{f.JSON, f.JSON.Get("result"), u.body, u.body.Get("status")} {
-		if lenient.HasInternalDiscriminator(&outerTable, object) {
-			return true
-		}
-	}
-	return !slices.ContainsFunc(contents, content.isMarked)
+	return isMarkedOutside(f, u) || lenient.HasInternalDiscriminator(&outerTable, u.body.Get("status")) || !slices.ContainsFunc(contents, content.isMarked)
+}
+
+// isMarkedOutside reports whether an update is marked as internal outside of its messages, artifacts and status.
+func isMarkedOutside(f dialect.Frame, u update) bool {
+	return u.internalBeside || lenient.IsInternal(f.Event) || slices.ContainsFunc([]strictjson.Value{f.JSON, f.JSON.Get("result"), u.body}, func(v strictjson.Value) bool {
+		return lenient.HasInternalDiscriminator(&outerTable, v)
+	})
 }
 
 // isMarked reports whether a message or an artifact is marked as internal.
@@ -119,10 +165,13 @@ func (c content) calls() iter.Seq2[itemKey, bool] {
 // appends reports whether an update adds to an artifact.
 func (u update) appends() bool { return wire.MayBeTrue(u.body.Get("append")) }
 
-// addWithheld remembers the items of a withheld frame. Unless all is set, it remembers only those that are marked. The rest of an artifact may
+// addWithheld remembers the items of a withheld frame, and the ADK event in it. Unless all is set, it remembers only those that are marked. The rest of an artifact may
 // leave if it has begun and the frame is a snapshot that does not mark the artifact, or a piece by an ADK agent, which marks each of an
 // artifact's events.
-func (s *items) addWithheld(u update, contents []content, all bool) {
+func (s *items) addWithheld(u update, contents []content, all bool, eventID string) {
+	if all && eventID != "" {
+		s.events.AddLatest(eventID)
+	}
 	isPart := u.shape == shapeTask || u.appends() && readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).isEvent
 	for _, c := range contents {
 		isMarked := u.shape == shapeTask && c.isMarked()
@@ -138,10 +187,13 @@ func (s *items) addWithheld(u update, contents []content, all bool) {
 	}
 }
 
-// addReleased remembers the artifacts and calls of a frame that leaves. arePieces says that the artifacts may have begun before the stream.
+// addReleased remembers the messages, artifacts and calls of a frame that leaves. arePieces says that the artifacts may have begun before the stream.
 func (s *items) addReleased(contents []content, arePieces bool) {
 	for _, c := range contents {
-		if c.id.kind == itemArtifact && !arePieces {
+		switch {
+		case c.id.kind == itemMessage && c.id.id != "":
+			s.leftMessages.Add(c.id)
+		case c.id.kind == itemArtifact && !arePieces:
 			s.begun.Add(c.id)
 		}
 		for call, begins := range c.calls() {
@@ -152,12 +204,18 @@ func (s *items) addReleased(contents []content, arePieces bool) {
 	}
 }
 
-// areContinuedBy reports whether an update repeats or continues an item that was withheld, or may.
-func (s *items) areContinuedBy(u update, contents []content) bool {
-	if len(s.withheld) == 0 && !s.unread {
+// areContinuedBy reports whether an update repeats or continues an item that was withheld, or may. The ending status of Python's servers has
+// the ID of the last event, but may repeat an earlier message.
+//
+// Source: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13, final_metadata.
+func (s *items) areContinuedBy(u update, contents []content, eventID string) bool {
+	if len(s.withheld) == 0 && s.events.Len() == 0 && !s.unread {
 		return false
 	}
 	isSnapshot := u.shape == shapeTask
+	if s.events.Contains(eventID) && !(u.shape == shapeStatus && len(contents) == 1 && s.leftMessages.Contains(contents[0].id)) {
+		return true
+	}
 	for _, c := range contents {
 		isPiece := c.id.kind == itemArtifact && u.appends()
 		whole, known := s.withheld[c.id]

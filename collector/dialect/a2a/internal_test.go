@@ -78,6 +78,10 @@ func TestInternalItems(t *testing.T) {
 	asks := func(name, args string) string {
 		return strings.Replace(callPart("function_call", "q", `"args":{`+args+`}`, ""), `"pay"`, `"`+name+`"`, 1)
 	}
+	eventOf := func(id, more string) string {
+		return `,"metadata":{"adk_author":"a","adk_event_id":"` + id + `"` + more + `}`
+	}
+	event := stateOf("working", "m", hi, eventOf("e", `,"adk_custom_metadata":"{\"event\":\"internal.x\"}"`))
 	code := func(kind, id string) string { return callPart(kind, id, `"output":"CANARY"`, "") }
 	for name, c := range map[string]struct {
 		sent   [][3]string
@@ -132,6 +136,19 @@ func TestInternalItems(t *testing.T) {
 		"the answer to such a request":           {[][3]string{called, stateOf("working", "n", asks("adk_request_credential", `"functionCallId":"c"`), ""), stateOf("working", "o", responseTo("q"), "")}, false},
 		"a tool with such an argument":           {[][3]string{called, stateOf("working", "n", asks("look", `"functionCallId":"c"`), "")}, true},
 		"a text in the branch of a call":         {[][3]string{called, stateOf("working", "n", canary, `,"metadata":{"adk_author":"b","adk_branch":"pay@c"}`)}, true},
+		"the artifact of an ADK event":           {[][3]string{event, artifactOf(canary, eventOf("e", ""))}, false},
+		"the artifact of another event":          {[][3]string{event, artifactOf(canary, eventOf("f", ""))}, true},
+		"the next artifact of an event":          {[][3]string{event, artifactOf(hi, eventOf("e", "")), replaced(artifactOf(canary, eventOf("e", "")), `"a"`, `"b"`)}, false},
+		"another message of an event":            {[][3]string{event, stateOf("working", "n", canary, eventOf("e", ""))}, false},
+		"the rest of an event's artifact":        {[][3]string{artifactOf(hi, eventOf("e", `,"kind":"internal"`)), artifactOf(canary, more+eventOf("e", ""))}, false},
+		"an event with metadata in the message":  {[][3]string{event, replaced(stateOf("working", "n", canary, ""), `"parts"`, eventOf("e", "")[1:]+`,"parts"`)}, false},
+		"a question that left before an event":   {[][3]string{stateOf("working", "q", callOf("c", ""), eventOf("d", "")), event, stateOf("input-required", "q", callOf("c", ""), eventOf("e", ""))}, true},
+		"a message of an internal task":          {[][3]string{taskOf(inTask), stateOf("working", "m", canary, "")}, false},
+		"an artifact of such a task":             {[][3]string{taskOf(inTask), stateOf("working", "m", canary, ""), again}, false},
+		"a later snapshot of such a task":        {[][3]string{taskOf(inTask), inHistory("m", canary)}, false},
+		"a message of another task":              {[][3]string{taskOf(inTask), replaced(stateOf("working", "m", canary, ""), `"taskId":"t"`, `"taskId":"u"`)}, true},
+		"a task with a status's metadata":        {[][3]string{stateOf("working", "m", hi, internalMark), taskOf(inTask), stateOf("working", "n", canary, "")}, true},
+		"a task with an internal message":        {[][3]string{inHistory("m", hiddenText), stateOf("working", "n", canary, "")}, true},
 		"a piece after an unreadable frame":      {[][3]string{{"x", "x", unreadable}, piece}, false},
 		"the start after such a piece":           {[][3]string{{"x", "x", unreadable}, piece, again}, false},
 		"a start after an unreadable frame":      {[][3]string{{"x", "x", unreadable}, again}, true},
@@ -147,6 +164,44 @@ func TestInternalItems(t *testing.T) {
 				if last := got[len(got)-1]; !c.leaves && !strings.HasPrefix(last, withheld) || c.leaves && s.Policy == client.Policy && last != wrap(sent[0], sent[1], sent[2]) {
 					t.Errorf("%s, %s, under %s: the last frame becomes %s", name, envelope, s.Policy, last)
 				}
+			}
+		}
+	}
+}
+
+// TestOrdinaryMetadata sends marks that are not an agent's: the caller's, which servers repeat, those of data to confirm, and schemas.
+func TestOrdinaryMetadata(t *testing.T) {
+	const mark = `{"type":"internal request","source":{"kind":"internal-service"}}`
+	ofUser := strings.ReplaceAll(messageOf("u", hi), `"role":"agent"`, `"role":"user","metadata":`+mark)
+	for name, sent := range map[string][3]string{
+		"the request's":            stateOf("working", "m", hi, `,"metadata":{"adk_author":"a","adk_custom_metadata":{"a2a_metadata":`+mark+`}}`),
+		"the request's, in text":   stateOf("working", "m", hi, `,"metadata":{"adk_author":"a","adk_custom_metadata":"{\"a2a_metadata\":{\"type\":\"internal\"}}"}`),
+		"the user's":               taskOf(`,"history":[` + ofUser + `]`),
+		"the user's, in 1.0":       taskOf(`,"history":[` + strings.Replace(ofUser, `"user"`, `"ROLE_USER"`, 1) + `]`),
+		"data to confirm":          stateOf("working", "m", responseTo("c"), `,"metadata":{"adk_author":"a","adk_actions":{"requestedToolConfirmations":{"c":{"hint":"ok?","payload":`+mark+`}}}}`),
+		"an object":                stateOf("working", "m", hi, `,"metadata":{"kind":{"name":"internal audit","internal":1}}`),
+		"a schema":                 artifactOf(strings.Replace(hi, "}", `,"metadata":{"json_schema":{"properties":{"kind":{"title":"Internal","enum":["internal"]}},"default":{"kind":"internal"}}}}`, 1), ""),
+		"a property, not so named": artifactOf(strings.Replace(hi, "}", `,"metadata":{"schema":{"type":"object","properties":{"type":{"default":"internal","description":"internal type"}}}}}`, 1), ""),
+	} {
+		for envelope, wrap := range envelopes {
+			if got, want := filterStream(t, client, streamOf(wrap, sent))[0], wrap(sent[0], sent[1], sent[2]); got != want {
+				t.Errorf("%s, %s: %s becomes %s", name, envelope, want, got)
+			}
+		}
+	}
+	for name, sent := range map[string][3]string{
+		"an agent's message":  taskOf(`,"history":[` + strings.Replace(ofUser, `"user"`, `"agent"`, 1) + `]`),
+		"of an unknown role":  taskOf(`,"history":[` + strings.Replace(ofUser, `"user"`, `"User"`, 1) + `]`),
+		"as one object":       taskOf(`,"History":` + strings.Replace(ofUser, `"user"`, `"agent"`, 1)),
+		"a status":            stateOf("working", "m", hi, `,"metadata":{"adk_custom_metadata":{"a2a_metadata":{},"type":"internal"}}`),
+		"a list":              stateOf("working", "m", hi, `,"metadata":{"type":["x",["internal"]]}`),
+		"data within a mark":  stateOf("working", "m", hi, `,"metadata":{"type":{"kind":"internal"}}`),
+		"the user's status":   replaced(stateOf("working", "m", hi, internalMark), `"agent"`, `"user"`),
+		"the user's response": replaced(stateOf("working", "m", responseTo("c"), markedEvent), `"agent"`, `"user"`),
+	} {
+		for envelope, wrap := range envelopes {
+			if got := filterStream(t, client, streamOf(wrap, sent))[0]; !strings.HasPrefix(got, withheld) {
+				t.Errorf("%s, %s: %s leaves", name, envelope, got)
 			}
 		}
 	}

@@ -112,15 +112,19 @@ func all(kind partKind, parts parts) bool {
 // relayEnvelopes are the members of an ADK agent's custom metadata that have the frames of a remote agent.
 var relayEnvelopes = []string{"a2a:request", "a2a:response", "updateEvent", "event", "rawEvent"}
 
-// opaqueMembers are the errors of a model's API, such as {"error":{"type":"internal_server_error"}}, and the state of a session.
-var opaqueMembers = append(adkErrorMessages, "stateDelta", "state_delta")
+// opaqueMembers are the errors of a model's API, such as {"error":{"type":"internal_server_error"}}, the state of a session, what a tool asks to
+// confirm, the metadata of the request, which ADK's servers repeat in each event, and the schema of a part's data.
+//
+// Source: google/adk/a2a/converters/request_converter.py of google-adk 2.13; fasta2a 2.1.
+var opaqueMembers = append(adkErrorMessages, "stateDelta", "state_delta", "requestedToolConfirmations", "requested_tool_confirmations",
+	"a2a_metadata", "json_schema")
 
 var table = event.Table{
 	// A2A names the type of an update in "kind". Other protocols name it in "type".
 	Discriminators: []string{"kind", "type"},
 	NameMembers:    []string{"event"},
 	Envelopes: slices.Concat([]string{
-		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "history", "parts", "content",
+		"result", "task", "message", "statusUpdate", "artifactUpdate", "status", "artifact", "artifacts", "parts", "content", // of a history, see hasInternalHistory
 	}, wire.ADKCustom, relayEnvelopes),
 	TypePrefixes:    []string{"https://a2a-protocol.org/errors/", "about:blank"}, // of problem details
 	DeepMembers:     []string{"error", "params"},

@@ -20,6 +20,8 @@ func TestResumedStreams(t *testing.T) {
 	snapshot := envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"},"artifacts":[{"artifactId":"a","parts":[]}]`)
 	begun := strings.ReplaceAll(snapshot, `"parts":[]`, `"parts":[`+hi+`]`)
 	completed := strings.ReplaceAll(begun, "working", "completed")
+	submitted := strings.Replace(snapshot, "working", "submitted", 1)
+	submittedEmpty := strings.Replace(envelopes["1.0"]("", "task", `"id":"t","contextId":"c","status":{"state":"working"}`), "working", "submitted", 1)
 	asking := strings.ReplaceAll(begun, `"working"`, `"input-required","message":{"messageId":"m","role":"user","parts":[]}`)
 	messagePiece := envelopes["1.0"]("", "message", `"messageId":"m","taskId":"t","role":"agent","parts":[`+secret+`]`)
 	subscribed := event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t"}}
@@ -51,6 +53,10 @@ func TestResumedStreams(t *testing.T) {
 		"a piece after the end of a task":           {subscribed, []string{asking, completed, piece(appended)}, true, true, true},
 		"a piece after an answer":                   {answers, []string{piece(appended)}, false, true, false},
 		"a piece after a request that is not known": {unread, []string{piece(appended)}, false, true, false},
+		"a piece of a task that has no artifact":    {answers, []string{submittedEmpty, working, piece(appended), piece(appended)}, true, true, true},
+		"a piece of a task that had one":            {answers, []string{strings.Replace(submitted, `"artifactId":"a"`, `"artifactId":"b"`, 1), piece(appended)}, false, true, false},
+		"a piece of a task at work":                 {answers, []string{strings.Replace(submittedEmpty, "submitted", "working", 1), piece(appended)}, false, true, false},
+		"a piece of a task that is submitted again": {answers, []string{working, submittedEmpty, piece(appended)}, false, true, false},
 		"a piece of a new task":                     {sends, []string{piece(appended)}, true, true, true},
 		"a piece in a recording":                    {event.Stream{}, []string{piece(appended)}, true, true, true},
 		"a message's piece":                         {subscribed, []string{working, messagePiece}, false, true, false},
@@ -60,6 +66,29 @@ func TestResumedStreams(t *testing.T) {
 			got := filterStreamOf(t, &c.of, *s, "data: "+strings.Join(c.sent, "\n\ndata: ")+"\n\n")
 			if leaves := strings.Contains(got[len(got)-1], "secret"); leaves != want {
 				t.Errorf("%s, under %+v: the last frame becomes %s", name, *s, got[len(got)-1])
+			}
+		}
+	}
+}
+
+// TestMarkedTasks sends a message of a task with a mark, on streams that may have begun before. There, the mark may be that of a status.
+func TestMarkedTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		of     event.Stream
+		state  string
+		leaves bool
+	}{
+		"a new task":        {event.Stream{Live: true, Identity: event.Identity{NewRun: true}}, "working", false},
+		"a recorded task":   {event.Stream{}, "working", false},
+		"an answered task":  {event.Stream{Live: true}, "working", true},
+		"another task":      {event.Stream{Live: true}, "submitted", false},
+		"a subscribed task": {event.Stream{Live: true, Identity: event.Identity{JoinedRun: "t", NewRun: true}}, "working", true},
+	} {
+		sent := [][3]string{replaced(taskOf(`,"metadata":{"kind":"internal:x"}`), "working", c.state), stateOf("working", "m", canary, ""), stateOf("completed", "n", canary, "")}
+		for envelope, wrap := range envelopes {
+			got := filterStreamOf(t, &c.of, client, streamOf(wrap, sent...))
+			if !strings.HasPrefix(got[0], withheld) || strings.Contains(got[1], "CANARY") != c.leaves || strings.Contains(got[2], "CANARY") != c.leaves || !strings.Contains(strings.ToLower(got[2]), "completed") {
+				t.Errorf("%s, %s: the output is %s", name, envelope, got)
 			}
 		}
 	}

@@ -30,8 +30,9 @@ type task struct {
 	request      string // the JSON-RPC request that the task's first frame answers
 	continuedRun string // the run whose answer the task continues; "" if the task is a run of its own
 
-	seen  bool // a frame of the task was decoded
-	ended bool // the task has ended
+	seen      bool // a frame of the task was decoded
+	beganHere bool // its first frame shows that it has no artifacts yet
+	ended     bool // the task has ended
 
 	artifacts      []*artifact      // in the order of their first piece
 	pendingCalls   []string         // calls whose responses come from outside the run
@@ -196,6 +197,18 @@ func (d *decoder) openTask(id, session strictjson.Value) *task {
 		t.session = d.name(session)
 	}
 	return t
+}
+
+// begins reports whether an update is the first of its task, and a snapshot, and no earlier stream had the task.
+func (d *decoder) begins(u update) bool {
+	t, known := d.tasks.Peek(d.taskID(u.body))
+	return u.shape == shapeTask && (!known || !t.seen) && (!d.joined && !d.resumed || readStatus(u.body).state == submitted)
+}
+
+// mayHaveBegunBefore reports whether earlier streams may have had a part of the task of an update.
+func (d *decoder) mayHaveBegunBefore(u update) bool {
+	t, known := d.tasks.Peek(d.taskID(u.body))
+	return d.resumed && !(known && t.beganHere)
 }
 
 // run returns the ID of the task's run.

@@ -23,7 +23,7 @@ func (d *decoder) withhold(fr *frame, b *event.Batch) {
 	isAbout := d.calls.check(callsOf(fr), isWithheld)
 	b.Internal = isRest || isAbout
 	if (isWithheld || isAbout) && id != "" {
-		d.calls.addEvent(id)
+		d.calls.events.AddLatest(id)
 	}
 }
 
@@ -31,15 +31,7 @@ func (d *decoder) withhold(fr *frame, b *event.Batch) {
 type withheldCalls struct {
 	withheld wire.Set[string] // calls of withheld events
 	left     wire.Set[string] // calls that began in events that left
-	events   wire.Set[string] // IDs of the latest withheld events
-}
-
-// addEvent adds the ID of a withheld event. If there is no room, it forgets the earlier ones: an event's parts follow one another closely.
-func (w *withheldCalls) addEvent(id string) {
-	if w.events.IsFull() && !w.events.Contains(id) {
-		w.events = wire.Set[string]{}
-	}
-	w.events.Add(id)
+	events   wire.Set[string] // IDs of the latest withheld events; an event's parts follow one another closely
 }
 
 // check reports whether an event is about a call of a withheld event. After more than wire.MaxSet such calls, that may be any call that did
