@@ -267,7 +267,7 @@ type Rule struct {
 	AnyMember        *Rule            // for each member of an object whose names are data and not in Members; of its scalars, only integers are allowed
 	Form             Form             // of strings, and of the names that AnyMember allows
 	Replacement      string           // JSON that always replaces the value, unless it is null
-	AllowedValues    []string         // strings that are allowed regardless of Form and Fact
+	AllowedValues    []string         // strings that are allowed regardless of Form and Fact; with Replacement, settings exclude them if the decoder found Fact
 	ThoughtMarkers   []string         // an object with one of these members, neither false nor null, is a model's thought
 	ThoughtMarkersIn []string         // object members in which ThoughtMarkers mark the outer object too
 	AllowedTypes     []string         // an object is dropped if a discriminator in it is neither null nor one of these

@@ -190,9 +190,12 @@ var (
 	}).Members}
 
 	// publicOutcome keeps the members of questions that a person needs to answer them.
-	publicOutcome = event.Rule{String: &outcomeName, Members: rules{
+	publicOutcome = event.Rule{
+		String: &outcomeName, Members: publicOutcomeMembers, ByType: map[string]*event.Rule{"interrupt": {Fact: event.KindInputRequested, Members: publicOutcomeMembers}},
+	}
+	publicOutcomeMembers = rules{
 		"type": &outcomeName, "pendingToolCallIds": {Elements: &id}, "interrupts": {Fact: event.KindInputRequested, Elements: publicInterrupts.Elements},
-	}}
+	}
 	publicInterrupts = event.Rule{Fact: event.KindInputRequested, Members: publicQuestion, Elements: &event.Rule{Members: publicQuestion}}
 	publicQuestion   = rules{
 		"id": &scalar, "reason": &publicReason, "message": &publicQuestionText, "toolCallId": &id, "subagentRunId": &scalar,

@@ -96,7 +96,7 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	if isUnstated || !e.dryRun && (rule.FindOnly || rule.EndsResponse && !e.mayEndResponse) {
 		return dst, false
 	}
-	if slices.ContainsFunc(rule.AllowedValues, v.Is) {
+	if slices.ContainsFunc(rule.AllowedValues, v.Is) && !e.excludesCode(rule) {
 		return v.AppendQuoted(dst), true
 	}
 	if rule.DropNull && v.Kind() == strictjson.Null {
@@ -121,6 +121,11 @@ func (e *encoder) value(dst []byte, v strictjson.Value, rule *event.Rule) ([]byt
 	}
 	e.outputKinds |= kinds
 	return out, true
+}
+
+// excludesCode reports whether the settings exclude the fact that a code states: an allowed value where a replacement would stand.
+func (e *encoder) excludesCode(rule *event.Rule) bool {
+	return rule.Replacement != "" && rule.Fact != event.KindOther && kindBit(rule.Fact)&e.statedKinds&e.hiddenKinds != 0
 }
 
 // fallback appends the fallback of a value's rule for a value that may not pass, and reports whether there is one. State without

@@ -17,7 +17,6 @@ var showsMore = []string{
 	"langgraph state values", "langgraph tool_ended values", "langgraph agent_ended updates", "langgraph usage messages/partial",
 	"looopy model_started tool-call", "looopy model_ended content-complete", "looopy agent_ended task-status",
 	"openai model_ended response.completed of items", "openai model_ended raw_response_event response.completed of items",
-	"openai tool_ended response.output_item.done",
 }
 
 // TestExcludedFacts excludes each kind of fact from the recordings of all dialects. A frame that states nothing else stays in.
@@ -72,6 +71,15 @@ func onlyKind(b *event.Batch) (kind event.Kind, isOnly bool) {
 		}
 	}
 	return kind, kind != event.KindOther
+}
+
+// TestInterruptedRuns checks that the end of a run does not say that the run waits for input if a setting excludes that.
+func TestInterruptedRuns(t *testing.T) {
+	wire := aguiRun + data(`{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[{"id":"i","message":"Pay?"}]}}`)
+	s := filter.Settings{Policy: event.PolicyPublic, Exclude: []event.Kind{event.KindInputRequested}}
+	if got, want := lastOf(t, s, "agui", wire), `{"type":"RUN_FINISHED","threadId":"t","runId":"r"}`; got != want {
+		t.Errorf("%s leaves, want %s", got, want)
+	}
 }
 
 // TestFailedCalls checks a frame that begins a call and states its failure: it stays in if a setting excludes either.

@@ -144,6 +144,8 @@ func TestKindsTogether(t *testing.T) {
 		{"no calls, and a request with one", nil, []event.Kind{event.KindToolStarted}, adkEvent(adkParts(hi, ask, call)), adkEvent(adkParts(hi)), setting},
 		{"no requests, and one with a call", nil, []event.Kind{event.KindInputRequested}, adkEvent(adkParts(hi, ask, call)), adkEvent(adkParts(hi)), setting},
 		{"no requests, and a hint", nil, []event.Kind{event.KindInputRequested}, adkEvent(adkParts(hi), `"actions":{"requestedToolConfirmations":{"c1":{"hint":"Go on?"}}}`), adkEvent(adkParts(hi)), setting},
+		{"no errors, and a finish reason as the code", nil, []event.Kind{event.KindError}, adkEvent(adkParts(hi), `"errorCode":"SAFETY"`), adkEvent(adkParts(hi)), setting},
+		{"no errors, and a finish reason that is none", nil, []event.Kind{event.KindError}, adkEvent(adkParts(hi), `"errorCode":"STOP"`), adkEvent(adkParts(hi), `"errorCode":"STOP"`), adkEvent(adkParts(hi), `"errorCode":"STOP"`)},
 		{"no errors, and an error frame", nil, []event.Kind{event.KindError}, `{"error":"the run failed"}`, empty, setting},
 		{"no errors, and an error frame without words", nil, []event.Kind{event.KindError}, `{"error":""}`, empty, setting},
 		{"no text, and the user's", nil, []event.Kind{event.KindText}, `{"invocationId":"e-1","author":"user",` + adkParts(hi) + `}`, empty, setting},
