@@ -106,9 +106,17 @@ invoke_agent app ok 0-4
 completed
 invoke_workflow app ok 0-5
   execute_tool ask ok 1-3
-  invoke_agent helper ok 1-2
+  invoke_agent helper unfinished 1-2
     chat one unfinished 1-2
   chat two ok 3-4`},
+		{"one that is cut off before the answer of its agent is unfinished, but not the agent", proxied(), []*event.Batch{
+			says("app", calls("c1", "ask")), says("helper", branch("ask@c1"), begins("one")), says("helper", branch("ask@c1"), text, final), says("app", returns("c1", "ask")), says("app", responds("two"), final)}, `
+completed
+invoke_workflow app ok 0-6
+  execute_tool ask ok 1-4
+  invoke_agent helper ok 1-3
+    chat one unfinished 1-2
+  chat two ok 4-5`},
 		{"one that is cut off before the end of its agent is unfinished", proxied(), []*event.Batch{
 			says("a", branch("a"), begins("one")), says("a", branch("a"), ends), says("b", branch("b"), responds("two"), final)}, `
 completed

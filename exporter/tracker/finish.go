@@ -167,7 +167,8 @@ func (r *openRun) endUnfinished(op *Operation) {
 	switch {
 	case isCutOff:
 		op.parent.hasUnfinished, op.parent.endUnknown = true, true
-	case superseded:
+	case superseded: // unless only an agent above has answered since
+		op.parent.hasUnfinished = op.parent.hasUnfinished || op.Kind == Chat && max(op.parent.finalFrame, op.parent.endFrame) <= op.lastPiece.Frame
 	case status == OperationInterrupted:
 		op.Ended.At = time.Time{} // no answer has ended it
 		// Its agent waits too, unless it has gone on.
