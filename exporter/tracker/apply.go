@@ -229,8 +229,11 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	default:
 		r.end(op, OperationOK, failure{})
 	}
-	if answered.Frame > 0 && answersSeveral(b) {
+	switch {
+	case answered.Frame > 0 && answersSeveral(b):
 		op.Ended = answered
+	case e.Uncertain && r.mayLackCause(op.Started):
+		op.endUnknown = true
 	}
 	if op.parent.oweReply(op); !e.TurnMayEnd {
 		r.expectReply(b.Branch, op.parent)

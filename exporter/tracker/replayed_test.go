@@ -59,6 +59,13 @@ t unknown
 b unknown
 n observed 1-2
 m unknown`},
+		{"a state repeats results after the gap", proxied(), []*event.Batch{
+			says("a", responds("m"), calls("1", "t")), says("", replayed), says("a", calls("2", "u")), says("a", returns("1", "t"), uncertain, returns("2", "u"), uncertain, final)}, `
+app observed 0-5
+a observed 0-4
+m observed 0-1
+t unknown
+u observed 3-4`},
 		{"an agent answers before the gap", proxied(), []*event.Batch{says("b", lane("y"), responds("n"), final), says("", replayed), says("a", responds("m"), final)}, `
 app observed 0-4
 b observed 0-1

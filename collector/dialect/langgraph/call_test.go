@@ -128,3 +128,22 @@ func TestLostCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestResultsInStates checks that the result of a call may be older than a state that repeats it, if the stream joined the run.
+func TestResultsInStates(t *testing.T) {
+	call, result := calling("run-1", "", "call_1"), resulting("t1", "one", "call_1")
+	asks := frame("updates", updated("model", call).data)
+	for name, repeats := range map[string][]string{
+		"values":  {frame("values", `{"messages":[]}`), asks, frame("values", `{"messages":[`+call+`,`+result+`]}`)},
+		"tasks":   {asks, frame("tasks", `{"id":"t","name":"model","input":{"messages":[`+call+`,`+result+`]},"triggers":["x"]}`)},
+		"updates": {asks, frame("updates", updated("tools", result).data)},
+	} {
+		for _, joined := range []string{"", joinedID} {
+			got := strings.Join(facts(&event.Stream{Identity: inThread(threadID, joined)}, repeats...), "\n")
+			want := joined != "" && name != "updates"
+			if strings.Count(got, "tool_ended") != 1 || strings.Contains(got, "uncertain") != want {
+				t.Errorf("%s, joined %q: uncertain is not %t:\n%s", name, joined, want, got)
+			}
+		}
+	}
+}

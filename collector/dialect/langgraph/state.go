@@ -31,6 +31,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 	d.trackState(sc, first, interrupts.Exists())
 	d.readState(sc, v, first, b)
+	d.markRepeated(b)
 	if !first && !interrupts.Exists() {
 		d.endInvocations(sc, "", "")
 	}
@@ -193,6 +194,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
 	d.readResultsIn(v.Get("input"), b)
+	d.markRepeated(b)
 	sc.startAgain(b)
 	d.beginAgentNode(sc, d.name(v.Get("name")), b)
 }
@@ -212,6 +214,7 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 		}
 	}
 	d.readState(sc, v.Get("values"), first, b)
+	d.markRepeated(b)
 	if !first && !hasQuestions(v) {
 		d.endInvocations(sc, "", "")
 	}
@@ -359,6 +362,15 @@ func (d *decoder) readResultsIn(v strictjson.Value, b *event.Batch) {
 	for _, m := range messagesIn(v, 0) {
 		if c := d.calls.byID(d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
 			d.readResult(c.scope, m, b)
+		}
+	}
+}
+
+// markRepeated marks the results in a state, if the stream joined the run: frames with these results may have come before.
+func (d *decoder) markRepeated(b *event.Batch) {
+	for i := range b.Events {
+		if e := &b.Events[i]; e.Kind == event.KindToolEnded {
+			e.Uncertain = d.joined != ""
 		}
 	}
 }
