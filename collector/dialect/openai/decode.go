@@ -32,6 +32,7 @@ type decoder struct {
 	inResults      bool // the last chunk had results of calls
 	results        results
 	callIDs        wire.Set[string] // the run and the ID of each call of a completion
+	unanswered     wire.Set[string] // the IDs of calls without a result so far, see followCalls
 	done           wire.Set[string] // the keys of the IDs of items that were reported
 	at             place            // of the current event of a response
 	eventAgent     string           // the agent that the application names in the current event, or ""
@@ -78,6 +79,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 		b.AgentUnknown = b.Agent == ""
 	} else {
 		d.setSpeaker(b)
+		d.followCalls(b)
 	}
 	b.Response = d.responseName
 	if b.Run != "" && !d.chat.started {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -30,6 +31,24 @@ type calls []call
 func (c *calls) begin(begun call) {
 	if len(*c) < maxCalls && begun.id != "" && c.indexOf(begun.id) < 0 {
 		*c = append(*c, begun)
+	}
+}
+
+// followCalls finds the starts of responses that are unknown: the model was asked after a call of whose result the stream shows nothing.
+func (d *decoder) followCalls(b *event.Batch) {
+	if !d.singleRun || d.sdk.on {
+		return
+	}
+	for i := range b.Events {
+		switch e := &b.Events[i]; e.Kind {
+		case event.KindToolStarted:
+			d.unanswered.Add(e.CallID)
+		case event.KindToolEnded:
+			d.unanswered.Remove(e.CallID)
+		case event.KindModelStarted:
+			e.Uncertain = d.unanswered.Len() > 0
+			d.unanswered = wire.Set[string]{}
+		}
 	}
 }
 

@@ -103,7 +103,7 @@ func TestJavaScript(t *testing.T) {
 		"both forms, the first without an ID": {[]string{agentA, unnamed, ofModel(created), ofModel(added), ofModel(delta), ofModel(ended), doneJS, message, "[DONE]"},
 			begins + `; model_started; text "secret"; text "secret"; model_ended model="m"; final; run_ended`},
 		"two at once, the first forms without IDs": {[]string{agentA, unnamed, agentB, unnamed, ofModel(created), message, "[DONE]"},
-			begins + `; model_started; model_started; model_started model="m"; text "secret"; run_ended`},
+			begins + `; model_started; model_started uncertain; model_started model="m" uncertain; text "secret"; run_ended`},
 		"two at once, in both forms": {[]string{agentA, started, startedNext, ofModel(created), ofModel(strings.Replace(created, `"id":"r"`, `"id":"p"`, 1)), doneNext, ofModel(strings.Replace(ended, `"id":"r"`, `"id":"p"`, 1)), doneJS, ofModel(done), message, "[DONE]"},
 			begins + `; model_started model="m"; model_started model="m" uncertain; text "secret"; model_ended model="m"; final; text "secret"; model_ended model="m" finish="completed"; final; run_ended`},
 		"responses": {[]string{agentA, started, ofModel(created), ofModel(added), piece, ofModel(delta), doneJS, ofModel(done), message, "[DONE]"}, begins + "; " + chat},

@@ -185,14 +185,14 @@ func (s *sdk) followFrame(b *event.Batch) {
 //   - its agent has a call without a result, which has ended since that frame;
 //   - the frame is of another agent that works beside it in the same lane;
 //   - it may be of one of several agents with one name;
-//   - its agent has another open response.
+//   - its agent has another open response, or may have.
 func (d *decoder) isStartUnknown() bool {
 	a, author := &d.sdk.agents, d.speaker()
 	isKnown := author != "" || a.known.Len() == 0
 	hasOpenCall := isKnown && slices.ContainsFunc(d.calls, func(open call) bool { return open.agent == author && !open.shown && !open.earlier })
 	isBeside := author != "" && d.sdk.lastBy != author && !a.inner[author].isUnsure
 	isTwice := a.twice.Contains(author) || author == "" && a.twice.Len() > 0
-	return hasOpenCall || isBeside || isTwice || author != "" && d.anyOpen(func(r *response) bool { return r.author == author && !r.shared })
+	return hasOpenCall || isBeside || isTwice || d.anyOpen(func(r *response) bool { return (author == "" || r.author == author) && !r.shared })
 }
 
 // endEarlierCalls records that the calls of the current response's agent have ended, unless items will show it: the agent asks its model

@@ -54,8 +54,8 @@ func TestModelsOfOtherAPIs(t *testing.T) {
 			`run_started; model_started model="m"; model_ended model="m" input=5 output=2; final; text "secret"; run_ended`},
 		"an end without a beginning": {[]string{agentA, second[3], message, "[DONE]"}, `run_started; text "secret"; run_ended`},
 		"two answers at the same time": {[]string{agentA, first[0], agentB, others[0], first[1], others[2], first[3], called, others[3], ofB.Replace(called), "[DONE]"},
-			`run_started; model_started model="m"; model_started model="n"; model_ended model="m" input=5 output=2; tool_started name="w" call="c" {}; model_ended model="n" finish="tool_calls" input=5 output=2; tool_started name="w" call="d" {}; run_ended`},
-		"two unnamed ones at the same time": {[]string{agentA, begun, agentB, begun, outlineEnd("k", usage, text), "[DONE]"}, `run_started; model_started; model_started; run_ended`},
+			`run_started; model_started model="m"; model_started model="n" uncertain; model_ended model="m" input=5 output=2; tool_started name="w" call="c" {}; model_ended model="n" finish="tool_calls" input=5 output=2; tool_started name="w" call="d" {}; run_ended`},
+		"two unnamed ones at the same time": {[]string{agentA, begun, agentB, begun, outlineEnd("k", usage, text), "[DONE]"}, `run_started; model_started; model_started uncertain; run_ended`},
 	} {
 		if facts := factsOf(stream(c.sent...)); facts != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, facts, c.want)

@@ -31,6 +31,7 @@ func TestStartsOfResponses(t *testing.T) {
 		"after a frame of an agent beside it": {[]string{begins("a"), begins("b"), callItem("a", "c", "w")}, "b: model_started uncertain"},
 		"beside an agent of the same name":    {[]string{begins("a"), begins("a")}, "a: model_started uncertain"},
 		"beside one that has answered":        {[]string{begins("a"), begins("a"), createdOf("r"), completedOf(1, "r", text)}, "?: model_started uncertain"},
+		"beside one that may be of it":        {append(asked[:4:4], callItem("a", "c", "w"), createdOf("s")), "?#1: model_started uncertain"},
 		"beside another one of the agent":     {[]string{begins("a"), createdOf("r")}, "a#1: model_started uncertain"},
 	} {
 		got := ""
@@ -73,6 +74,34 @@ func TestResponsesNamedLate(t *testing.T) {
 	for _, want := range []string{`agent="a" response="1" sent="c" may be root`, `agent="g" response="1" sent="1" may be root`, "  final\n", `response.created agent="a" response="2" may be root`} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("the facts lack %s:\n%s", want, facts)
+		}
+	}
+}
+
+// TestStartsAfterCalls checks the starts of responses that an application or a server sends one after the other: after a call of which the
+// stream shows no result, the start is uncertain.
+func TestStartsAfterCalls(t *testing.T) {
+	call := `{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f","call_id":"c","name":"w","arguments":"{}"}}`
+	result := `{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call_output","id":"o","call_id":"c","output":"x"}}`
+	search := `{"type":"response.output_item.done","output_index":0,"item":{"type":"web_search_call","id":"s","status":"completed"}}`
+	bare := strings.Replace(ended, `"output":[`, `"output":[],"x":[`, 1)
+	next := []string{later.Replace(created), later.Replace(bare)}
+	for name, c := range map[string]struct {
+		sent []string
+		want int // the number of uncertain starts
+	}{
+		"a call":               {append([]string{created, call, bare}, next...), 1},
+		"its result":           {append([]string{created, call, bare, result}, next...), 0},
+		"a call of the server": {append([]string{created, search, bare}, next...), 0},
+		"the response after":   {append(append([]string{created, call, bare}, next...), strings.Replace(created, `"r"`, `"z"`, 1)), 1},
+		"a completion":         {[]string{callOf("k", "t", "w"), callsEnd("k"), strings.Replace(choice(`{"index":0,"delta":{"role":"assistant","content":"x"}}`), `"c"`, `"l"`, 1)}, 1},
+	} {
+		facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{SingleRun: true}, stream(c.sent...))
+		if starts, n := strings.Count(facts, "model_started"), strings.Count(facts, " uncertain"); n != c.want || starts < 2 {
+			t.Errorf("%s: %d of %d starts are uncertain:\n%s", name, n, starts, facts)
+		}
+		if facts := dialecttest.Facts(openai.Dialect{}, &event.Stream{}, stream(c.sent...)); strings.Contains(facts, " uncertain") {
+			t.Errorf("%s: of several runs, a start is uncertain:\n%s", name, facts)
 		}
 	}
 }
