@@ -218,8 +218,8 @@ func (d *decoder) checkUnknown(at place, b *event.Batch) {
 // withholdResponse withholds the current response up to its end. Later events that name its ID are withheld too.
 func (d *decoder) withholdResponse(id string) {
 	d.response.internal = true
-	d.withholdNameless(place{})
-	d.withholdNameless(place{reasons: true})
+	d.withholdNameless(false)
+	d.withholdNameless(true)
 	if id != "" && !isFake(id) {
 		d.items.withheld.Add(responseID + id)
 	}

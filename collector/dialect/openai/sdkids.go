@@ -42,18 +42,13 @@ func (d *decoder) isIDWithheld(key string, by source) bool {
 // their responses. Items of the SDK repeat them.
 type namelessItems [2]wire.Set[string]
 
-func indexOfNameless(reasons bool) int {
+// withholdNameless records that the current response has a withheld item without an ID. The item of the SDK that repeats it is withheld.
+func (d *decoder) withholdNameless(reasons bool) {
+	i := 0
 	if reasons {
-		return 1
+		i = 1
 	}
-	return 0
-}
-
-// withholdNameless records that an item of the current response is withheld. If it has no ID, the item of the SDK is withheld that repeats it.
-func (d *decoder) withholdNameless(at place) {
-	if !isID(at.name()) {
-		d.sdk.nameless[indexOfNameless(at.reasons)].Add(d.response.author)
-	}
+	d.sdk.nameless[i].Add(d.response.author)
 }
 
 // forgetNameless forgets the withheld items of the agent whose next response has begun, unless others may work beside it that are not known.

@@ -70,6 +70,7 @@ func TestItemsWithoutIDs(t *testing.T) {
 		"several agents":               {false, append(slices.Clone(beside), says("a"))},
 		"a call of its response":       {false, []string{begins("a"), markInternal(answer[0]), `{"type":"run_item_stream_event","name":"tool_called","item":"secret"}`}},
 		"a response without items":     {false, []string{begins("a"), begins("b"), markInternal(answer[0]), answer[4], answer[0], says("a")}},
+		"a part of no item":            {true, []string{begins("a"), answer[0], markInternal(raw(1, "output_text.annotation.added", `"annotation":{}`)), says("a")}},
 		"a message after reasoning":    {true, slices.Concat([]string{begins("a")}, thought, []string{says("a")})},
 		"the next response":            {true, slices.Concat([]string{begins("a")}, marked(1), []string{says("a")}, answer, []string{says("a")})},
 		"the next one, and no agents":  {true, slices.Concat(marked(1), answer, []string{says("a")})},

@@ -33,7 +33,9 @@ func (d *decoder) itemsOf(key string) *itemSet {
 
 // withhold records that the item at a place is withheld. Later events that name it are withheld too.
 func (d *decoder) withhold(at place) {
-	d.withholdNameless(at)
+	if len(at.keys) > 0 && !isID(at.name()) {
+		d.withholdNameless(at.reasons)
+	}
 	for _, key := range at.keys {
 		s := d.itemsOf(key)
 		s.seen.Remove(key)
