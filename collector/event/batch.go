@@ -67,6 +67,7 @@ type Batch struct {
 	AwaitsInput bool
 
 	Replayed    bool   // the agent may have sent the frame earlier: on the run's streams, it comes before the first pause after a time without any
+	NewTask     bool   // the frame is about another task of a remote agent than the last frame from its place
 	Snapshot    bool   // the frame repeats the state of the run for a new subscriber
 	MissedStart bool   // the frame continues something that began before the stream
 	StreamError bool   // the frame is an error that may concern only its stream

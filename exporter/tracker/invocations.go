@@ -37,6 +37,7 @@ func (r *openRun) enclosingInvocation(above, last *Operation, n *event.Node) *Op
 //     starts a new invocation.
 //   - If the protocol numbers invocations, only an agent that continues after a task that it called gets a new
 //     invocation under the same number.
+//   - A remote agent that works on another task after another agent has spoken starts a new invocation.
 //   - Otherwise a model that answers again after its final answer, after a transfer or after another agent has
 //     spoken starts a new invocation.
 //
@@ -48,6 +49,8 @@ func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) 
 	switch {
 	case n.Kind == event.NodeContainer && n.Run == "" && op.lastChild != nil && r.runsLaneInParallel(op, op.lastChild.laneOr(op.node.lane)):
 		return op.node.claimsChildren
+	case b.NewTask && n.Run == "" && op.anotherSpoke():
+		return true
 	case !b.Has(event.KindModelStarted) && !b.Has(event.KindModelEnded):
 		return false
 	case op.node.taskReturned:
@@ -55,10 +58,14 @@ func (r *openRun) isNewInvocation(op *Operation, n *event.Node, b *event.Batch) 
 	case n.Run != "":
 		return false
 	}
+	goesOn := op.debt > noDebt && op.runner().runsSeveralIn(op.node.lane)
+	return op.node.gaveFinalAnswer || op.node.transferred || op.node.usedModel && op.anotherSpoke() && !goesOn
+}
+
+// anotherSpoke reports whether another agent in the lane of a node has spoken since the node did.
+func (op *Operation) anotherSpoke() bool {
 	above := op.runner()
-	anotherSpoke := above != nil && above.node.lane == op.node.lane && above.node.lastActive != op
-	goesOn := op.debt > noDebt && above.runsSeveralIn(op.node.lane)
-	return op.node.gaveFinalAnswer || op.node.transferred || op.node.usedModel && anotherSpoke && !goesOn
+	return above != nil && above.node.lane == op.node.lane && above.node.lastActive != op
 }
 
 // failureIn returns the failure that a frame's error code states.

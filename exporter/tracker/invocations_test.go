@@ -92,3 +92,25 @@ func TestPauseBeforeRetry(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoteTasks checks that a remote agent is invoked again if it works on another task after another agent has spoken.
+func TestRemoteTasks(t *testing.T) {
+	another := func(b *event.Batch) { b.NewTask = true }
+	tell(t, []story{
+		{"after another agent", proxied(), []*event.Batch{at2("far", "", "", text), at2("a", "", "", responds("m")), at2("far", "", "", another), at2("far", "", "", text), at2("a", "", "", concludes)}, `
+completed
+invoke_workflow app ok 0-6
+  invoke_agent far ok 0-1
+  invoke_agent a ok 1-2
+    chat m ok 1-2
+  invoke_agent far ok 2-4
+  invoke_agent a ok 4-5
+    chat m ok 4-5`},
+		{"at once", proxied(), []*event.Batch{at2("far", "", "", text), at2("far", "", "", another), at2("a", "", "", concludes)}, `
+completed
+invoke_workflow app ok 0-4
+  invoke_agent far ok 0-2
+  invoke_agent a ok 2-3
+    chat m ok 2-3`},
+	})
+}

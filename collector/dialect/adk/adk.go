@@ -60,6 +60,7 @@ func (Dialect) New(s *event.Stream) dialect.Decoder {
 		singleRun:    s.SingleRun,
 		responses:    make(map[string]*response),
 		lastBranches: make(map[string]string),
+		remoteTasks:  make(map[string]string),
 		history:      eventHistory{isTail: s.Live && !s.SingleRun},
 	}
 }

@@ -29,6 +29,7 @@ type decoder struct {
 	transferTarget      string               // target of the last transfer until it speaks
 	lastWholeID         uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls         wire.Set[remoteCall] // calls of remote agents
+	remoteTasks         map[string]string    // the last task of a remote agent, by the place from which it was asked
 	calls               withheldCalls
 	workflows           wire.Set[string] // names of resumable workflows
 	history             eventHistory
@@ -98,6 +99,7 @@ func (d *decoder) decodeEvent(fr *frame, b *event.Batch) {
 			Author: b.Agent, Path: d.text(path, wire.MaxPath), Branch: cmp.Or(d.text(fr.branch, wire.MaxPath), b.Branch), Scope: d.name(fr.scope),
 			HasPath: path.Exists(), RunsNext: fr.hasAgentState() && fr.longRunning.Len() == 0, IsWorkflow: isOutput || fr.isPauseRecord(), IsFunction: fr.isFunction(),
 		})
+		b.NewTask = d.isNewTask(fr, b)
 		if b.Output = fr.nodeInfo.First("outputFor", "output_for").Len() > 0; b.Output {
 			d.places.AddOutput(d.text(path, wire.MaxPath))
 		}
@@ -167,6 +169,7 @@ func (d *decoder) runID(v strictjson.Value) string {
 		d.run = dialect.Name(v.String())
 		clear(d.responses)
 		clear(d.lastBranches)
+		clear(d.remoteTasks)
 		d.last, d.lastUnbranchedError = nil, time.Time{}
 		d.pending, d.transferTarget, d.errorReported, d.errors, d.lastWholeID = nil, "", false, nil, 0
 		d.pauses, d.remoteCalls, d.workflows = wire.Pauses{}, wire.Set[remoteCall]{}, wire.Set[string]{}

@@ -32,6 +32,19 @@ func readRemote(b *event.Batch, custom strictjson.Value, isUser bool) (r remoteA
 	return r
 }
 
+// isNewTask reports whether an event is about another task of a remote agent than the last event from its place. It remembers the task.
+func (d *decoder) isNewTask(fr *frame, b *event.Batch) bool {
+	place, id := placeKey(b), d.name(wire.CustomMember(b, fr.customMetadata, remotePrefix+"task_id"))
+	if !fr.remote.exists || id == "" {
+		return false
+	}
+	last, known := d.remoteTasks[place]
+	if known || len(d.remoteTasks) < maxSpeakers {
+		d.remoteTasks[place] = id
+	}
+	return known && last != id
+}
+
 // applyRemote withholds the parts that are a remote agent's thoughts, and those that are its error. The filter removes the
 // agent's mark of a thought, so the thought would leave as an answer.
 func (f *frame) applyRemote(b *event.Batch) {

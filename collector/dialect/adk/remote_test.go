@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/delegraph/delegraph/collector/dialect"
+	"github.com/delegraph/delegraph/collector/dialect/adk"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
@@ -88,6 +91,27 @@ func TestRemoteAnswers(t *testing.T) {
 			if !strings.Contains(got, want) || want != "hi" && strings.Contains(got, `"hi"`) {
 				t.Errorf("%s: %s leaves as %s, want %q", name, response, got, want)
 			}
+		}
+	}
+}
+
+// TestNewTasks checks that an event says whether its remote agent works on another task than before.
+func TestNewTasks(t *testing.T) {
+	decoder := adk.Dialect{}.New(&event.Stream{SingleRun: true})
+	for _, c := range []struct {
+		author, task string
+		isNew        bool
+	}{
+		{"a", `"t1"`, false}, {"a", `"t1"`, false}, {"b", `"t2"`, false}, {"a", `null`, false}, {"a", `"t3"`, true}, {"a", `"t3"`, false}, {"b", `"t2"`, false},
+	} {
+		data := []byte(`{"invocationId":"e-1","author":"` + c.author + `","content":{"parts":[{"text":"x"}]},"customMetadata":{"a2a:task_id":` + c.task + `}}`)
+		var doc strictjson.Doc
+		if err := doc.Parse(data, 64, strictjson.Everywhere); err != nil {
+			t.Fatal(err)
+		}
+		b := &event.Batch{JSON: doc.Root(), Table: adk.Dialect{}.Table()}
+		if decoder.Decode(dialect.Frame{JSON: doc.Root()}, b); b.NewTask != c.isNew {
+			t.Errorf("%s: the task is new: %t", data, b.NewTask)
 		}
 	}
 }
