@@ -39,6 +39,14 @@ func (c calls) byID(id string) *call {
 	return nil
 }
 
+// in returns the call of a graph with an ID, else any call with the ID. Parallel graphs may have calls with the same numbered ID.
+func (c calls) in(sc *scope, id string) *call {
+	if i := slices.IndexFunc(c, func(open *call) bool { return open.id == id && open.scope == sc }); i >= 0 && id != "" {
+		return c[i]
+	}
+	return c.byID(id)
+}
+
 // only returns the call that matches, or nil unless exactly one does.
 func (c calls) only(matches func(*call) bool) (found *call) {
 	for _, open := range c {
@@ -53,10 +61,8 @@ func (c calls) only(matches func(*call) bool) (found *call) {
 	return found
 }
 
-func (c *calls) end(id string) *call {
-	ended := c.byID(id)
+func (c *calls) end(ended *call) {
 	*c = slices.DeleteFunc(*c, func(open *call) bool { return open == ended })
-	return ended
 }
 
 // taskTool is the tool with which an agent of LangChain's deepagents library calls a subagent.
@@ -97,7 +103,8 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, m *message, 
 	if numberedID.MatchString(id) {
 		d.seen.forget(seenResult, id)
 	}
-	if id == "" || d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) {
+	known := d.calls.in(m.scope, id)
+	if isBeside := known != nil && numberedID.MatchString(id) && known.scope != m.scope; id == "" || known != nil && !isBeside || d.seen.mustSkip(seenResult, id) {
 		return
 	}
 	e := b.Add(event.KindToolStarted)
@@ -119,14 +126,14 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, m *message, 
 // Source: langchain_core/messages/tool.py, ToolMessage.
 func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	id, message := d.name(v.Get("tool_call_id")), d.name(v.Get("id"))
-	if d.seen.mustSkip(seenResult, id) || d.seen.contains(seenMessage, message) {
+	ended := d.calls.in(sc, id)
+	if isOpen := ended != nil && ended.scope == sc; !isOpen && d.seen.mustSkip(seenResult, id) || d.seen.contains(seenMessage, message) {
 		return
 	}
 	if d.reported.isEarlier(message, d.run) {
 		d.remember(sc, []strictjson.Value{v}, b)
 		return
 	}
-	ended := d.calls.byID(id)
 	by := sc.speaker()
 	switch {
 	case ended != nil:
@@ -137,7 +144,7 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	if !by.speak(b) {
 		return
 	}
-	d.calls.end(id)
+	d.calls.end(ended)
 	d.seen.add(seenResult, id)
 	d.seen.add(seenMessage, message)
 	d.reported.add(message, d.run)
@@ -176,7 +183,7 @@ func (d *decoder) failCall(c *call, failure event.Failure, code string, b *event
 }
 
 func (d *decoder) endCall(c *call, failure event.Failure, code string, b *event.Batch) {
-	d.calls.end(c.id)
+	d.calls.end(c)
 	d.seen.add(seenResult, c.id)
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name, e.Error, e.Code, e.TurnMayEnd = c.id, c.tool, failure, code, true

@@ -37,6 +37,7 @@ func TestCallIDsOfARun(t *testing.T) {
 		return frame("values", `{"messages":[`+strings.Join(messages, ",")+`]}`)
 	}
 	update := func(node, message string) string { return frame("updates", updated(node, message).data) }
+	in := func(graph, node, message string) string { return frame("updates|"+graph, updated(node, message).data) }
 	turn := func(message, result string) []string {
 		return []string{update("model", message), update("tools", result)}
 	}
@@ -54,6 +55,11 @@ func TestCallIDsOfARun(t *testing.T) {
 		{"a message again", slices.Concat(turn(first, firstResult), turn(first, firstResult)), 1, 1},
 		{"the second call has no result", slices.Concat(turn(first, firstResult), []string{update("model", second), state(first, firstResult, second)}), 2, 1},
 		{"the first result again", slices.Concat(turn(first, firstResult), []string{update("model", second), update("tools", firstResult)}), 2, 1},
+		{"a call of a graph beside the first's", []string{in("a:1", "model", first), in("b:2", "model", second), in("b:2", "tools", secondResult), in("a:1", "tools", firstResult)}, 2, 2},
+		{"a call of a graph beside the first's, and results again", []string{
+			in("a:1", "model", first), in("b:2", "model", second), in("b:2", "tools", secondResult), in("b:2", "tools", resulting("t3", "two", "call_0")),
+		}, 2, 1},
+		{"a copy of an open call with a unique ID in another graph", []string{in("a:1", "model", calling("run-1", "", "call_x1")), in("b:2", "model", calling("copy", "", "call_x1"))}, 1, 0},
 		{"a copy of a call with a unique ID", slices.Concat(
 			turn(calling("run-1", "", "call_x1"), resulting("t1", "one", "call_x1")), turn(calling("copy", "", "call_x1"), resulting("copy2", "one", "call_x1"))), 1, 1},
 	} {

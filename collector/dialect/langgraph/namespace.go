@@ -243,7 +243,7 @@ func (d *decoder) bindCall(sc *scope) {
 	if sc.above == nil || sc.call != "" {
 		return
 	}
-	found := cmp.Or(d.calls.byID(d.taskCall[sc.task]), d.resumedCalls[sc.task], d.callBeside(sc))
+	found := cmp.Or(d.calls.in(sc.above, d.taskCall[sc.task]), d.resumedCalls[sc.task], d.callBeside(sc))
 	if found == nil {
 		found = d.calls.only(func(c *call) bool {
 			return c.scope == sc.above && !c.bound && (sc.agent == "" || c.target == "" || c.target == sc.agent)

@@ -151,7 +151,7 @@ func (d *decoder) readTask(sc *scope, v strictjson.Value, b *event.Batch) {
 	for _, channel := range returnChannels {
 		d.readUpdate(sc, node, result.Get(channel), b)
 	}
-	executed := d.calls.byID(d.taskCall[id])
+	executed := d.calls.in(sc, d.taskCall[id])
 	waits := v.Get("interrupts").Len() > 0 // it runs again with the answer, so its agent has not ended
 	d.readInterrupts(sc, executed, v.Get("interrupts"), b)
 	if exception := v.Get("error"); exception.Kind() > strictjson.Null && !isInterrupt(exception) {

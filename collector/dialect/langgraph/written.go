@@ -149,7 +149,7 @@ func (d *decoder) remember(sc *scope, messages []strictjson.Value, b *event.Batc
 		}
 		if result := d.name(m.Get("tool_call_id")); result != "" {
 			d.seen.add(seenResult, result)
-			d.calls.end(result)
+			d.calls.end(d.calls.in(sc, result))
 		}
 		for c := range m.Get("tool_calls").Elements() {
 			d.rememberCall(sc, m, c)
