@@ -232,7 +232,7 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 	switch {
 	case answered.Frame > 0 && answersSeveral(b):
 		op.Ended = answered
-	case e.Uncertain && r.mayLackCause(op.Started):
+	case e.Uncertain && r.mayLackCause(op.Started) && !r.now.At.IsZero():
 		op.endUnknown = true
 	}
 	if op.parent.oweReply(op); !e.TurnMayEnd {
