@@ -15,7 +15,7 @@ var table = event.Table{
 	// Applications put anything into these members, such as another protocol's events. Arguments and results of
 	// tools are not searched, because they are the user's data.
 	DeepMembers:     []string{"approvalDescriptor", "citations", "data", "event", "result", "rawEvent", "raw_event", "messageMetadata", "parts", "providerMetadata", "toolMetadata"},
-	FreeMembers:     []string{"input", "output"},
+	FreeMembers:     []string{"input", "output", "data", "messageMetadata", "providerMetadata", "toolMetadata", "approvalDescriptor", "inputSchemaInput"},
 	IgnoreEventName: true, // the SDK reads only the data
 	FailureData:     failure,
 	OversizeData:    `{"type":"error","errorText":"` + event.OversizeMessage + `"}`,

@@ -217,7 +217,7 @@ func TestBrokenErrors(t *testing.T) {
 		`{"type": "error", "errorText": "said "no" and died"}`:                                                true,
 		`{"type":"error","errorText":"x","a":1,"A":2}`:                                                        true,
 		`{"type":"tool-output-error","toolCallId":"c","errorText":"said "no""}`:                               false,
-		`{"type":"tool-output-error","toolCallId":"c","errorText":"x","providerMetadata":{"Id":1,"id":2}}`:    false,
+		`{"type":"tool-output-error","toolCallId":"c","errorText":"x","other":{"Id":1,"id":2}}`:               false,
 		`{"type":"tool-output-available","toolCallId":"c","output":{"errorText":"none","a":1,"a":2}}`:         false,
 		`{"type":"tool-input-error","toolCallId":"c","toolName":"f","errorText":"said "no""}`:                 false,
 		`{"type":"tool-output-available","toolCallId":"c","output":{"type":"error","errorText":"said "no""}}`: false,
