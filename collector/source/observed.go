@@ -90,9 +90,9 @@ func (p *Proxy) filterStream(resp *http.Response, body *observedBody, s *event.S
 	r, plain := p.insertFilter(resp, body)
 	r.queue = newQueue[*event.Batch](p.settings.QueueLimit, p.settings.ObserveBudget, p.now, p.countUnobserved)
 	r.queue.slot.all = p.settings.ObserverSlots
-	r.upstream = &countingReader{Reader: plain}
+	r.upstream = &upstreamReader{Reader: plain, now: p.now}
 	r.decoding = p.collector.Decode(&filtered, collector.Input{
-		Reader: r.upstream, ReceivedAt: p.now, End: body.end, ReportComments: true, DialectFromPath: p.settings.Dialect == "",
+		Reader: r.upstream, ReceivedAt: r.upstream.arrival, End: body.end, ReportComments: true, DialectFromPath: p.settings.Dialect == "",
 		BeforeGrow: r.beforeGrow,
 	}, names...)
 	p.startObserver(r.queue, s, x, func() { p.deliver(s, r) })

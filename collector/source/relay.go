@@ -43,7 +43,7 @@ type filteredBody struct {
 	sent          int // bytes of out that Read has returned
 	lastRead      int // bytes that the last Read has returned
 	steps         int // calls of step
-	upstream      *countingReader
+	upstream      *upstreamReader
 	observedBytes int64 // bytes of upstream that were put into the queue or counted as lost
 	memory        *frameShare
 	retry         time.Duration // the last reconnection time that was sent to the client
@@ -69,17 +69,22 @@ func (r *filteredBody) startUnconfirmed(body io.Reader, limit int, decode func(i
 	r.start(body)
 }
 
-// countingReader counts the bytes that are read.
-type countingReader struct {
+// upstreamReader counts the bytes that are read, and records when the last ones arrived.
+type upstreamReader struct {
 	io.Reader
+	now  func() time.Time
 	read int64
+	at   time.Time
 }
 
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.read += int64(n)
+func (u *upstreamReader) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	u.read += int64(n)
+	u.at = u.now()
 	return n, err
 }
+
+func (u *upstreamReader) arrival() time.Time { return u.at }
 
 // Read returns the next bytes for the client. It waits for the agent if there are none.
 func (r *filteredBody) Read(p []byte) (int, error) {

@@ -52,7 +52,7 @@ func relayWithin(body io.Reader, open bool, limit int) *filteredBody {
 			return c.Decode(s, collector.Input{Reader: in, ReceivedAt: time.Now, RequireSure: true, ReportComments: true})
 		})
 	} else {
-		r.upstream = &countingReader{Reader: body}
+		r.upstream = &upstreamReader{Reader: body, now: time.Now}
 		r.decoding = c.Decode(s, collector.Input{Reader: r.upstream, ReceivedAt: time.Now, ReportComments: true, BeforeGrow: r.beforeGrow}, "adk")
 	}
 	return r
@@ -210,7 +210,7 @@ func TestPanicAfterClose(t *testing.T) {
 	r, frames := newFilteredBody(io.NopCloser(nil), wordFilter{}, nil), 0
 	r.queue = newQueue[*event.Batch](1<<20, nil, time.Now, ignoreLoss)
 	c := collector.New(collector.Dialects(), collector.Settings{MaxFrame: relayLimit, MaxJSONDepth: 64}, nil)
-	r.upstream = &countingReader{Reader: strings.NewReader(yes + yes + yes)}
+	r.upstream = &upstreamReader{Reader: strings.NewReader(yes + yes + yes), now: time.Now}
 	r.decoding = c.Decode(&event.Stream{}, collector.Input{Reader: r.upstream, ReceivedAt: func() time.Time {
 		if frames++; frames > 1 {
 			panic("a fault of ours")
@@ -376,5 +376,19 @@ func TestQuietStream(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestArrival checks that frames that arrive in one read have the same time.
+func TestArrival(t *testing.T) {
+	var reads time.Duration
+	u := &upstreamReader{Reader: io.MultiReader(strings.NewReader(yes+yes), strings.NewReader(yes)), now: func() time.Time { reads++; return time.Unix(0, 0).Add(reads) }}
+	d := collector.New(collector.Dialects(), collector.Settings{MaxFrame: relayLimit, MaxJSONDepth: 64}, nil).
+		Decode(&event.Stream{}, collector.Input{Reader: u, ReceivedAt: u.arrival}, "adk")
+	for i, want := range []time.Duration{1, 1, 2} {
+		if b, err := d.Next(); err != nil || !b.Received.Equal(time.Unix(0, 0).Add(want)) {
+			t.Errorf("frame %d: %v, %v, want the time of read %d", i, b.Received, err, want)
+		}
+		d.EndTurn()
 	}
 }
