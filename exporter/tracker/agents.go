@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
 // agentOf finds or begins the operation of a frame's speaker. It returns nil if the frame belongs to the
@@ -299,6 +300,25 @@ func (r *openRun) markUnfinishedWithin(call *Operation, code string) {
 		if op.hasUnfinished = true; code != "" && op.lastCallFailure == (failure{event.ToolError, code}) {
 			op.failedFrame, op.failureCode = r.now.Frame, code
 		}
+	}
+}
+
+// judgeWithin applies what the response of a call shows about the agents in it: that they do not exist, or that they have not answered.
+func (r *openRun) judgeWithin(call *Operation, e *event.Event) {
+	response := e.Payload()
+	switch {
+	case e.AgentNotFound:
+		r.dropMissingWithin(call)
+	case response.Kind() == strictjson.String && len(response.Text()) == 0:
+		call.markSilentWithin()
+	}
+}
+
+// markSilentWithin marks the agents in a call as unfinished if they have only begun. The call has an empty response, so they have not
+// answered in it either.
+func (op *Operation) markSilentWithin() {
+	for agent := op.lastChild; agent != nil; agent = agent.prevSibling {
+		agent.hasUnfinished = agent.hasUnfinished || agent.hasOnlyBegun()
 	}
 }
 

@@ -98,7 +98,26 @@ func TestDelegatesWithin(t *testing.T) {
 		returns("c", "delegate")(b)
 		b.Events[len(b.Events)-1].AgentNotFound = true
 	}
+	empty := with(`""`)
+	works := []*event.Batch{says("ghost", at("c", "c", ""), calls("d", "delegate")), says("spirit", at("d", "d", "c"), fresh(event.KindOther))}
 	tell(t, []story{
+		{"that answers with nothing", file(), append(begins[:3:3], says("me", returns("c", "delegate"), empty, settles), says("me", final)), `
+completed
+invoke_agent me ok 1-5
+  execute_tool delegate ok 2-4
+    invoke_agent ghost unfinished 3-3`},
+		{"that works, although the answer is empty", file(), append(begins[:3:3], says("ghost", at("c", "c", ""), text), says("me", returns("c", "delegate"), empty, settles), says("me", final)), `
+completed
+invoke_agent me ok 1-6
+  execute_tool delegate ok 2-5
+    invoke_agent ghost ok 3-4`},
+		{"in a call that is open when the agent around it ends", file(), append(append(begins[:3:3], works...), says("me", returns("c", "delegate"), settles), says("me", final)), `
+completed
+invoke_agent me ok 1-7
+  execute_tool delegate ok 2-6
+    invoke_agent ghost unfinished 3-6
+      execute_tool delegate unfinished 4-6
+        invoke_agent spirit unfinished 5-5`},
 		{"that answers", file(), append(begins[:3:3], says("me", returns("c", "delegate"), settles), says("me", final)), `
 completed
 invoke_agent me ok 1-5

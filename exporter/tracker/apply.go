@@ -212,10 +212,8 @@ func (r *openRun) toolEnded(e *event.Event, b *event.Batch, caller *Operation) {
 		return
 	}
 	r.keepPayload(op, e)
-	op.statedDuration, op.startUnknown = e.Duration, op.startUnknown || op.Started.Frame == r.now.Frame // a duration within one frame is unknown
-	if e.AgentNotFound {
-		r.dropMissingWithin(op)
-	}
+	op.statedDuration, op.startUnknown = e.Duration, op.startUnknown || e.StartUnknown || op.Started.Frame == r.now.Frame // a duration within one frame is unknown
+	r.judgeWithin(op, e)
 	answered := op.answeredWithin()
 	if op.parent.lastCallFailure = failureOf(e); e.Error != event.NoFailure {
 		r.markUnfinishedWithin(op, e.Code)

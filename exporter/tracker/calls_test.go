@@ -387,3 +387,12 @@ func TestPendingInputs(t *testing.T) {
 		t.Errorf("after the request again: %s, %d inputs", waitsAgain.Status, len(waitsAgain.Inputs))
 	}
 }
+
+// TestUncertainCalls checks that the timing of a call is unknown if nothing says when it began.
+func TestUncertainCalls(t *testing.T) {
+	uncertain := func(b *event.Batch) { b.Events[len(b.Events)-1].StartUnknown = true }
+	r := follow(t, proxied(), says("app", calls("c", "look")), says("app", returns("c", "look"), uncertain), says("app", final))
+	if got := r.Operations[1].Timing; got != tracker.TimingUnknown {
+		t.Errorf("the timing is %v", got)
+	}
+}

@@ -219,7 +219,9 @@ func (r *openRun) endInner(within *Operation) {
 			r.endUnfinished(op)
 			return
 		}
-		op.awaitsAnswer, op.hasUnfinished = op.awaitsAnswer || op.openInputs > 0, op.hasUnfinished || op.repliesDue > 0
+		inOpenCall := r.Status == Running && op.parent != within && op.parent.Kind == ExecuteTool
+		op.awaitsAnswer = op.awaitsAnswer || op.openInputs > 0
+		op.hasUnfinished = op.hasUnfinished || op.repliesDue > 0 || inOpenCall && op.hasOnlyBegun()
 		r.clearReplies(op)
 		status, why := r.agentStatus(op)
 		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply || op.hasOnlyBegun() || r.lacksEnd(op) && op.finalFrame == 0

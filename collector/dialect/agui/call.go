@@ -3,6 +3,7 @@ package agui
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -15,16 +16,17 @@ type call struct {
 	id, tool  string
 	owner     string // the owner of its start; parallel agents may use the same ids
 	caller    agent
-	delegate  agent  // the agent that works within the call; the zero agent if there is none
-	announced bool   // the delegate is a subagent with an id
-	turn      int    // see turn
-	argsEnded bool   // its arguments have ended
-	workEnded bool   // the delegate has ended, and the result is still to come
-	args      []byte // arguments received so far, if they are read
-	hasArgs   bool   // a transfer's or delegation's arguments are known as a whole
-	isListed  bool   // a snapshot has its result, which was withheld or not reported
-	unstated  bool   // no event has reported it yet, see decoder.wholeCalls
-	target    string // the agent that the arguments of a transfer or delegation name, or ""
+	delegate  agent     // the agent that works within the call; the zero agent if there is none
+	announced bool      // the delegate is a subagent with an id
+	turn      int       // see turn
+	received  time.Time // when its first event arrived
+	argsEnded bool      // its arguments have ended
+	workEnded bool      // the delegate has ended, and the result is still to come
+	args      []byte    // arguments received so far, if they are read
+	hasArgs   bool      // a transfer's or delegation's arguments are known as a whole
+	isListed  bool      // a snapshot has its result, which was withheld or not reported
+	unstated  bool      // no event has reported it yet, see decoder.wholeCalls
+	target    string    // the agent that the arguments of a transfer or delegation name, or ""
 }
 
 // Limits of the arguments of a call. Arguments beyond them are not read.
@@ -147,7 +149,7 @@ func (c *calls) end(id, owner string) (ended call) {
 // toolStart starts a call.
 func (d *decoder) toolStart(v strictjson.Value, b *event.Batch) {
 	begun := call{id: d.name(v.Get("toolCallId")), tool: d.name(v.Get("toolCallName")), owner: d.owner(v), turn: d.turnOf(d.name(v.Get("parentMessageId")))}
-	begun.caller = d.callerOf(v, begun.turn)
+	begun.caller, begun.received = d.callerOf(v, begun.turn), b.Received
 	begun.caller.apply(b)
 	open := d.calls.begin(begun)
 	delete(d.answeredBySnapshot, begun.id)
@@ -246,8 +248,7 @@ func (d *decoder) toolChunk(v strictjson.Value, b *event.Batch) {
 	d.toolStart(v, b)
 }
 
-// toolResult ends a call in the name of the agent that made it. The protocol has no way to say that
-// a tool failed.
+// toolResult ends a call in the name of the agent that made it.
 func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 	id := d.name(v.Get("toolCallId"))
 	if d.answeredBySnapshot[id] {
@@ -258,7 +259,7 @@ func (d *decoder) toolResult(v strictjson.Value, b *event.Batch) {
 		ended.caller.apply(b)
 	}
 	e := addResult(&ended, id, v, b)
-	d.addTransfer(&ended, wire.HasError(e.Payload()), b)
+	d.addTransfer(&ended, e.Error != event.NoFailure, b)
 }
 
 // addTransfer reports a transfer that did not fail. If the run's own agent made it, the target becomes the run's own agent.
@@ -269,7 +270,7 @@ func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	e := b.Add(event.KindTransfer)
 	e.Name, e.ID, e.CallID = ended.target, ended.id, ended.id
 	if !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
-		d.ownName = ended.target
+		d.transferredBy, d.ownName, d.transferTarget = d.ownName, ended.target, ended.target
 	}
 }
 
@@ -293,22 +294,24 @@ func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 	}
 	ended.caller.apply(b)
 	e := addResult(&ended, ended.id, message, b)
-	if wire.HasError(message) {
-		e.Error, e.Code = event.ToolError, wire.ErrorCode(message.Get("error"))
-	}
-	d.addTransfer(&ended, e.Error != event.NoFailure || wire.HasError(e.Payload()), b)
+	d.addTransfer(&ended, e.Error != event.NoFailure, b)
 }
 
+// addResult reports the result of a call, which is in an event or in a message of a snapshot. Only a message has a member for an error, so
+// that most tools report theirs in the JSON of their result.
 func addResult(ended *call, id string, v strictjson.Value, b *event.Batch) *event.Event {
 	if ended.unstated {
 		ended.state(b)
 	}
 	e := b.Add(event.KindToolEnded)
 	e.CallID, e.Name = id, ended.tool
-	if e.AgentNotFound = ended.isRefused(v.Get("content")); e.AgentNotFound {
-		e.Error = event.ToolError
-	}
+	e.AgentNotFound = ended.isRefused(v.Get("content"))
 	e.SetPayload(b.Embedded(v.Get("content")))
+	if e.AgentNotFound || wire.HasError(v) || wire.HasError(e.Payload()) {
+		e.Error, e.Code = event.ToolError, wire.MostSpecific(wire.ErrorCode(v.Get("error")), wire.ResponseCode(e.Payload()))
+	}
 	e.TurnMayEnd = true // the protocol shows no model response to wait for
+	// Mastra's adapter sends a call only when its tool has ended, with the result.
+	e.StartUnknown = !ended.received.IsZero() && ended.received.Equal(b.Received)
 	return e
 }

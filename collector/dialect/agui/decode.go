@@ -2,6 +2,9 @@ package agui
 
 import (
 	"bytes"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -13,6 +16,7 @@ import (
 type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
+	transferredBy string // name of the run's own agent before the last transfer
 	configured    string
 	wholeCalls    bool              // a call is reported with its arguments, when they are whole
 	shared        bool              // another stream may bring the same runs
@@ -45,6 +49,7 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	chunkTargets       chunkTargets
+	transferTarget     string        // of the run's own agent's last transfer
 	seen               wire.Set[key] // entities with a beginning that left
 	nameless           wire.Set[key] // entities without a unique ID of which a frame was withheld, until they end
 }
@@ -57,7 +62,7 @@ func (d *decoder) Decode(f dialect.Frame, b *event.Batch) {
 	d.decode(f, b)
 	if d.shared && b.Run != "" {
 		b.ContentHash = wire.ContentHash(f)
-		k := kinds[string(f.JSON.Get("type").Text())]
+		k := kindOf(f.JSON)
 		b.Piece = k != nil && k.piece
 	}
 }
@@ -66,12 +71,13 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 	v := f.JSON
 	named := v.Get("type")
 	b.Run, b.Session = d.run, d.session
-	k := kinds[string(named.Text())]
+	k := kindOf(v)
 	switch {
 	case !v.Exists():
 		b.Rejected = f.Malformed
 		d.missStart(f, b)
-		if isBrokenError(f.Data) {
+		d.staleState = d.staleState || isBroken(f.Data, "STATE_")
+		if isBroken(f.Data, typeRunError) {
 			b.Add(event.KindError).Error = event.AgentError
 		}
 		return
@@ -84,7 +90,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 		d.missStart(f, b)
 		return
 	}
-	b.Time = wire.NumberTime(v.Get("timestamp")) // the protocol specifies milliseconds; some producers send seconds
+	b.Time = eventTime(v.Get("timestamp"))
 	if k == nil {
 		d.missStart(f, b)
 		b.UnknownKind = dialect.UnknownKind(named.Text())
@@ -134,17 +140,28 @@ func (d *decoder) decodeKind(k *kind, v strictjson.Value, b *event.Batch) {
 	}
 }
 
+// eventTime returns the time of an event. The protocol specifies milliseconds. Some producers send seconds: as whole numbers, they do not
+// show how long anything took.
+func eventTime(timestamp strictjson.Value) time.Time {
+	at := wire.NumberTime(timestamp)
+	if n, isWhole := timestamp.Int(); isWhole && n == at.Unix() {
+		return time.Time{}
+	}
+	return at
+}
+
 // instructs reports whether a frame is withheld because it has a role of instructions for models. The start and the end of a run leave in
 // part.
 func instructs(k *kind, v strictjson.Value) bool {
 	return k.name != typeRunStarted && k.name != typeRunFinished && isInstruction(v)
 }
 
-// isBrokenError reports whether data looks like a RUN_ERROR event with a message that was not escaped.
-func isBrokenError(data []byte) bool {
+// isBroken reports whether unreadable data looks like an event with a type that begins so, such as a RUN_ERROR with a message that was not
+// escaped.
+func isBroken(data []byte, typeStart string) bool {
 	const head = 256
 	_, value, _ := bytes.Cut(data[:min(len(data), head)], []byte(`"type"`))
-	return bytes.HasPrefix(data, []byte("{")) && bytes.HasPrefix(bytes.TrimLeft(value, ": \t\r\n"), []byte(`"RUN_ERROR"`))
+	return bytes.HasPrefix(data, []byte("{")) && bytes.HasPrefix(bytes.TrimLeft(value, ": \t\r\n"), []byte(`"`+typeStart))
 }
 
 // runStarted starts a run. A run that the current run started on the same stream is an agent of the
@@ -229,13 +246,38 @@ func (d *decoder) stop() {
 	d.ended = true
 }
 
-// runError ends the run with an error.
+// runError ends the run with an error. If the error says that the target of a transfer does not exist, the agent that transferred control
+// has failed.
 func (d *decoder) runError(v strictjson.Value, b *event.Batch) {
+	failure, missing := event.AgentError, d.missingTarget(v)
+	if slices.ContainsFunc(stopCodes, v.Get("code").Is) {
+		failure = event.FailureCanceled
+	}
+	if missing != "" {
+		d.ownName = d.transferredBy
+		d.ownAgent().apply(b)
+	}
 	d.reportLastClosed(false, b)
 	d.reportAllUnended(b)
 	e := b.Add(event.KindError)
-	e.Error, e.Code = event.AgentError, errorCode(v)
-	d.end(event.AgentError, e.Code, v, b)
+	e.Error, e.Code, e.Name = failure, errorCode(v), missing
+	d.end(failure, e.Code, v, b)
+}
+
+// stopCodes are the codes with which CopilotKit's runtime, and the protocol's client in it, say that a user has stopped the run.
+//
+// Source: packages/runtime/src/v2/runtime/handlers/handle-stop.ts of CopilotKit 1.75; transform/http.ts of @ag-ui/client 1.0.
+var stopCodes = []string{"STOPPED", "abort"}
+
+// missingTarget returns the target of the last transfer, if an error says that ADK does not find it.
+//
+// Source: google/adk/workflow/_dynamic_node_scheduler.py and flows/llm_flows/core/_function_call_postprocessor.py of google-adk 2.13.
+func (d *decoder) missingTarget(v strictjson.Value) string {
+	message := v.Get("message").String()
+	if target := d.transferTarget; target != "" && (strings.Contains(message, " '"+target+"' not found") || strings.Contains(message, "Agent "+target+" not found")) {
+		return target
+	}
+	return ""
 }
 
 // errorCode returns the code of an error event, or "".

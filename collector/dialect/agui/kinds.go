@@ -1,8 +1,11 @@
 package agui
 
 import (
+	"strings"
+
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
+	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
@@ -108,4 +111,14 @@ func init() {
 		kind{name: typeThinkingTextContent, endsChunks: true, entity: entityThinking, decode: (*decoder).thought},
 		kind{name: typeThinkingTextEnd, endsChunks: true, entity: entityThinking, ends: true, decode: (*decoder).other},
 	)
+}
+
+// kindOf returns the kind of an event, or nil if the protocol has none of its type. A mark before the type counts as one in the event:
+// internal:RUN_STARTED is read as RUN_STARTED.
+func kindOf(v strictjson.Value) *kind {
+	name := v.Get("type").Text()
+	if unmarked := lenient.WithoutMark(name); len(unmarked) < len(name) {
+		return kinds[strings.ToUpper(string(unmarked))]
+	}
+	return kinds[string(name)]
 }

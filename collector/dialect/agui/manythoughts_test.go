@@ -9,6 +9,24 @@ import (
 	"github.com/delegraph/delegraph/exporter/stream/filter"
 )
 
+// TestManyUserMessages checks that an answer leaves that says so itself, also after more messages of users than are remembered.
+func TestManyUserMessages(t *testing.T) {
+	sent := []string{run}
+	for i := range 1100 {
+		sent = append(sent, fmt.Sprintf(`{"type":"TEXT_MESSAGE_CHUNK","messageId":"u%d","role":"user","delta":"x"}`, i))
+	}
+	for first, leaves := range map[string]bool{
+		`{"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}`:                 true,
+		`{"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"hello"}`: true,
+		`{"type":"TEXT_MESSAGE_CHUNK","messageId":"u1050","delta":"x"}`:                    false,
+	} {
+		s := filter.Settings{Policy: event.PolicyPublic}
+		if got := last(filterFrames(t, s, slices.Concat(sent, []string{first})...)); (got != withheld) != leaves {
+			t.Errorf("%s becomes %s", first, got)
+		}
+	}
+}
+
 // TestManyThoughts checks that a message does not leave that may be a thought that is forgotten.
 func TestManyThoughts(t *testing.T) {
 	sent := []string{run}

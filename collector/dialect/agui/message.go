@@ -171,7 +171,7 @@ func (d *decoder) newMessage(v strictjson.Value, chunked bool) *message {
 	if before != nil {
 		m.isThought, m.isAnswer = before.isThought, before.isAnswer
 	} else if len(d.messages.closed) >= wire.MaxSet {
-		m.isAnswer = false // it may continue any forgotten message
+		m.isAnswer = v.Get("role").Is("assistant") // otherwise it may continue any forgotten message
 	}
 	m.isThought = m.isThought || d.thoughts.MayContain(m.id)
 	m.addSigns(v)

@@ -29,7 +29,7 @@ var table = event.Table{
 	// Other protocols name their events in "event". No event of this protocol that leaves has it.
 	Labels: []string{"activityType", "activity_type", "event"},
 	// Applications put arbitrary data into CUSTOM and ACTIVITY events.
-	Envelopes:     []string{"event", "rawEvent", "metadata"},
+	Envelopes:     []string{"event", "rawEvent", "raw_event", "metadata"},
 	DeepMembers:   []string{"value", "content", "patch"},
 	OpaqueMembers: argumentMembers,
 	FreeMembers: []string{

@@ -2,6 +2,7 @@ package agui
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
@@ -77,15 +78,27 @@ func hasMember(v strictjson.Value, is func(name, value strictjson.Value) bool) b
 	return false
 }
 
-// isMarkedInternal reports whether the metadata of a frame or message names an internal event, as other
-// protocols do. lenient.CheckNames finds a type or kind there.
+// isMarkedInternal reports whether a frame or message names an internal event in its metadata, as other protocols do, or is made of an
+// internal event of the agent's framework. lenient.CheckNames finds a type or kind in the metadata.
 func isMarkedInternal(v strictjson.Value) bool {
 	for name, value := range v.Members() {
-		if metadataPrefilter.MayMatch(name.Text()) && lenient.MatchesAny(name.Text(), metadataMembers) && namesInternalEvent(value) {
+		text := name.Text()
+		switch {
+		case !markPrefilter.MayMatch(text):
+		case lenient.MatchesAny(text, metadataMembers) && namesInternalEvent(value),
+			lenient.MatchesAny(text, table.InternalMembers) && lenient.HasInternalDiscriminator(&frameworkTable, value):
 			return true
 		}
 	}
 	return false
+}
+
+// frameworkTable says where the event of the agent's framework calls itself internal. LangChain's have a name in "event", and in "data" what an
+// application made the event of.
+var frameworkTable = event.Table{
+	Discriminators: table.Discriminators,
+	NameMembers:    eventMembers,
+	Envelopes:      slices.Concat([]string{"data"}, table.Envelopes),
 }
 
 func namesInternalEvent(metadata strictjson.Value) bool {
@@ -98,8 +111,8 @@ func namesInternalEvent(metadata strictjson.Value) bool {
 }
 
 var (
-	metadataMembers   = []string{"metadata"}
-	metadataPrefilter = lenient.NewPrefilter(&event.Table{Labels: metadataMembers})
+	metadataMembers = []string{"metadata"}
+	markPrefilter   = lenient.NewPrefilter(&event.Table{Labels: slices.Concat(metadataMembers, table.InternalMembers)})
 )
 
 var eventMembers = []string{"event"}

@@ -18,6 +18,8 @@ func TestWithheldState(t *testing.T) {
 		"after another":      {snapshot, evasions["kind"](snapshot)},
 		"instructions":       {with(`"role":"system"`)(snapshot)},
 		"an internal change": {snapshot, evasions["kind"](delta)},
+		"unreadable":         {snapshot, `{"type": "STATE_SNAPSHOT","snapshot":{"a":1,,}}`},
+		"unreadable change":  {snapshot, with(`"kind":"internal","kind":"internal"`)(delta)},
 		"in an earlier run":  {run("RUN_STARTED", "r"), evasions["kind"](snapshot), run("RUN_FINISHED", "r"), run("RUN_STARTED", "q")},
 		"in a withheld run":  {evasions["kind"](run("RUN_STARTED", "r")), snapshot, run("RUN_FINISHED", "r"), run("RUN_STARTED", "q")},
 	} {
@@ -29,7 +31,7 @@ func TestWithheldState(t *testing.T) {
 	for name, before := range map[string][]string{
 		"without a snapshot":    nil,
 		"an unknown type":       {`{"type":"NEWS","delta":"x"}`},
-		"unreadable data":       {`{"type":"STATE_SNAPSHOT","snapshot":{"a":1,,}}`},
+		"unreadable data":       {`{"type":"CUSTOM","name":"x","value":{"a":1,,}}`},
 		"an internal message":   {evasions["kind"](startCases["a message"][0])},
 		"data without an event": {`ping`},
 	} {

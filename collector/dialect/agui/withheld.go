@@ -1,8 +1,6 @@
 package agui
 
 import (
-	"strings"
-
 	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
@@ -188,21 +186,9 @@ func (d *decoder) note(k *kind, this key, v strictjson.Value, b *event.Batch) {
 func (d *decoder) missStart(f dialect.Frame, b *event.Batch) {
 	isUnreadable := b.Rejected != ""
 	d.missedStart = d.missedStart || isUnreadable && f.MayContainObject()
-	isInternal := d.isFrameInternal(f.JSON, b)
-	if isInternal {
-		d.withholdMarkedType(f.JSON)
-	}
-	if namesAny := isInternal && d.withholdNamed(f.JSON); namesAny || isUnreadable {
+	if namesAny := d.isFrameInternal(f.JSON, b) && d.withholdNamed(f.JSON); namesAny || isUnreadable {
 		clear(d.chunkTargets)
 		d.messages.closeChunked("", true)
-	}
-}
-
-// withholdMarkedType withholds the entity of an internal frame that has a type of the protocol behind a mark, as in internal.TEXT_MESSAGE_END.
-func (d *decoder) withholdMarkedType(v strictjson.Value) {
-	unmarked := strings.ToUpper(string(lenient.WithoutMark(v.Get("type").Text())))
-	if k := kinds[unmarked]; k != nil {
-		d.note(k, d.keyOf(k, v), v, &event.Batch{Internal: true})
 	}
 }
 

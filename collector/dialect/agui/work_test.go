@@ -18,6 +18,9 @@ func TestCalls(t *testing.T) {
 	runDecode(t, []decodeCase{
 		{"with a result in a text", []string{call, result(`"21 degrees"`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled "21 degrees"`}},
 		{"with a result in parts", []string{call, result(`[{"type":"text","text":"x"}]`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled [{"type":"text","text":"x"}]`}},
+		{"with an error as its result", []string{call, result(`"{\"error\":\"failed softly\"}"`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" tool_error settled {"error":"failed softly"}`}},
+		{"with an error and its code", []string{call, result(`{"error":{"code":404}}`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" tool_error code="404" settled {"error":{"code":404}}`}},
+		{"without an error", []string{call, result(`"{\"error\":null}"`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled {"error":null}`}},
 		{"with two results", []string{call, result(`"1"`), result(`"2"`)}, []string{called, `TOOL_CALL_RESULT; tool_ended name="f" call="c" settled 1`, `TOOL_CALL_RESULT; tool_ended call="c" settled 2`}},
 		{"in chunks", []string{ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`, `"toolCallName":"f"`), ev("TOOL_CALL_CHUNK", `"delta":"{"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"d"`, `"toolCallName":"g"`), ev("TOOL_CALL_CHUNK", `"toolCallId":"c"`), ev("THINKING_END"), ev("TOOL_CALL_CHUNK", `"delta":"}"`)},
 			[]string{`TOOL_CALL_CHUNK; tool_started name="f" call="c"`, "TOOL_CALL_ARGS; other", `TOOL_CALL_CHUNK; tool_started name="g" call="d"`, "TOOL_CALL_ARGS; other", "THINKING_END; other", "TOOL_CALL_ARGS; other"}},
@@ -156,7 +159,7 @@ func TestDelegations(t *testing.T) {
 	long := `{\"member_id\":\"writer\",\"task\":\"` + strings.Repeat("x", maxArgs) + `\"}`
 	runDecodeOf(t, &event.Stream{ConfiguredAgent: "me"}, []decodeCase{
 		{"a transfer", calls("transfer_to_agent", to, `{\"result\":null}`), called("transfer_to_agent", `me"; other`, `{"result":null}; transfer name="billing" call="c" id="c"`, "billing")},
-		{"a transfer that failed", calls("transfer_to_agent", to, `{\"error\":\"no\"}`), called("transfer_to_agent", `me"; other`, `{"error":"no"}`, "me")},
+		{"a transfer that failed", calls("transfer_to_agent", to, `{\"error\":\"no\"}`), called("transfer_to_agent", `me"; other`, `tool_error settled {"error":"no"}`, "me")},
 		{"a transfer to the user", calls("transfer_to_agent", `{\"agent_name\":\"user\"}`, "1"), called("transfer_to_agent", `me"; other`, "1", "me")},
 		{"another tool", calls("look", to, "1"), called("look", `me"; other`, "1", "me")},
 		{"a member of a team", calls("delegate_task_to_member", member, "1"), called("delegate_task_to_member", `writer" branch="c" within="c"; other`, "1", "me")},

@@ -192,6 +192,7 @@ func (w *factWriter) fact(e *event.Event) {
 	w.mark("no_agent", e.AgentNotFound)
 	w.mark("unmetered", e.UsageIncomplete)
 	w.mark("uncertain", e.Uncertain)
+	w.mark("start_unknown", e.StartUnknown)
 	w.mark("awaits_outcome", e.AwaitsOutcome)
 	w.mark("cuts", e.Cuts)
 	w.mark("asks_model", e.CallsModel)

@@ -136,6 +136,7 @@ func hasForeignField(e *event.Event) bool {
 		e.EndsAgent && !kind(event.KindToolEnded) ||
 		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage) ||
 		e.Uncertain && !kind(event.KindModelStarted, event.KindModelEnded, event.KindToolStarted, event.KindToolEnded) ||
+		e.StartUnknown && !kind(event.KindToolEnded) ||
 		!e.Asked.IsZero() && !kind(event.KindRunStarted, event.KindModelStarted, event.KindModelEnded) ||
 		e.Resumes && !kind(event.KindRunStarted) ||
 		asks && !kind(event.KindInputRequested) ||
