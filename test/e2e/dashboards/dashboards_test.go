@@ -39,6 +39,7 @@ var quiet = []string{
 	"Unobserved bytes per second", "Spans dropped", "Recovered panics", "Log lines dropped", "Spans queued", "Failed requests", "Label values replaced",
 	"Open now", "Runs and operations dropped", "Repeated frames", "Sessions evicted", "Tokens and tickets", "Tool call count mismatches", "Missing and repeated chunks",
 	"Unrecognized streams", "Memory shed", "Unreadable confidence", "Agent cards unchanged", "Transfer loops", "Unknown event kinds", "Missed frames",
+	"Wait for input", // 0 if questions and answers arrive in one read
 }
 
 // absent lists the panels of stores that this sidecar does not have: its external stream is in memory.
