@@ -29,11 +29,11 @@ const (
 
 // items says which items of a stream were withheld.
 type items struct {
-	withheld     map[itemKey]bool  // at most wire.MaxSet; the value is false if other pieces of the item may leave
-	isFull       bool              // more were withheld
-	events       wire.Set[string]  // the latest withheld events of ADK agents
-	tasks        wire.Set[string]  // tasks that are marked themselves
-	begun        wire.Set[itemKey] // artifacts of which the beginning left
+	withheld     map[itemKey]bool    // at most wire.MaxSet; the value is false if other pieces of the item may leave
+	isFull       bool                // more were withheld
+	events       wire.Recent[string] // withheld events of ADK agents
+	tasks        wire.Set[string]    // tasks that are marked themselves
+	begun        wire.Set[itemKey]   // artifacts of which the beginning left
 	begunCalls   wire.Set[itemKey]
 	leftMessages wire.Set[itemKey]
 	unread       bool // a frame was unreadable, so it may have begun any item
@@ -170,7 +170,7 @@ func (u update) appends() bool { return wire.MayBeTrue(u.body.Get("append")) }
 // artifact's events.
 func (s *items) addWithheld(u update, contents []content, all bool, eventID string) {
 	if all && eventID != "" {
-		s.events.AddLatest(eventID)
+		s.events.Add(eventID)
 	}
 	isPart := u.shape == shapeTask || u.appends() && readADKMetadata(u.body.Get("metadata"), u.body.Get("artifact").Get("metadata")).isEvent
 	for _, c := range contents {
@@ -209,13 +209,13 @@ func (s *items) addReleased(contents []content, arePieces bool) {
 //
 // Source: google/adk/a2a/executor/a2a_agent_executor.py of google-adk 2.13, final_metadata.
 func (s *items) areContinuedBy(u update, contents []content, eventID string) bool {
-	if len(s.withheld) == 0 && s.events.Len() == 0 && !s.unread {
-		return false
-	}
-	isSnapshot := u.shape == shapeTask
 	if s.events.Contains(eventID) && !(u.shape == shapeStatus && len(contents) == 1 && s.leftMessages.Contains(contents[0].id)) {
 		return true
 	}
+	if len(s.withheld) == 0 && !s.unread {
+		return false
+	}
+	isSnapshot := u.shape == shapeTask
 	for _, c := range contents {
 		isPiece := c.id.kind == itemArtifact && u.appends()
 		whole, known := s.withheld[c.id]

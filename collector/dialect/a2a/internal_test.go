@@ -266,6 +266,23 @@ func TestManyInternalItems(t *testing.T) {
 	}
 }
 
+// TestManyInternalEvents checks that the rest of an internal ADK event stays in after other such events.
+func TestManyInternalEvents(t *testing.T) {
+	eventOf := func(id int, more string) string {
+		return fmt.Sprintf(`,"metadata":{"adk_author":"a","adk_event_id":"e%d"%s}`, id, more)
+	}
+	var sent [][3]string
+	for i := range 1025 {
+		sent = append(sent, stateOf("working", "m", hi, eventOf(i, `,"kind":"internal"`)))
+	}
+	for _, i := range []int{1, 1023, 1024} {
+		got := filterStream(t, client, streamOf(envelopes["0.3"], append(sent, stateOf("working", "n", canary, eventOf(i, "")))...))
+		if last := got[len(got)-1]; !strings.HasPrefix(last, withheld) {
+			t.Errorf("the rest of event %d becomes %s", i, last)
+		}
+	}
+}
+
 // TestInternalNames checks that nothing is withheld because of a name.
 func TestInternalNames(t *testing.T) {
 	const meta = `,"metadata":{"adk_author":"internal_x","adk_branch":"internal_x@c.internal_y@1","adk_app_name":"internal_app","adk_invocation_id":"e-1","adk_event_id":"internal-1","adk_actions":{"transferToAgent":"internal_y","stateDelta":{"internal_key":"internal"}},"adk_custom_metadata":{"a2a:response":{"artifact":{"name":"internal_z","parts":[],"metadata":{"adk_author":"internal_z"}}}}}`

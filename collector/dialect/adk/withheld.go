@@ -23,15 +23,15 @@ func (d *decoder) withhold(fr *frame, b *event.Batch) {
 	isAbout := d.calls.check(callsOf(fr), isWithheld)
 	b.Internal = isRest || isAbout
 	if (isWithheld || isAbout) && id != "" {
-		d.calls.events.AddLatest(id)
+		d.calls.events.Add(id)
 	}
 }
 
 // withheldCalls finds the events that are about a call of a withheld event, by its ID. The zero value is ready to use.
 type withheldCalls struct {
-	withheld wire.Set[string] // calls of withheld events
-	left     wire.Set[string] // calls that began in events that left
-	events   wire.Set[string] // IDs of the latest withheld events; an event's parts follow one another closely
+	withheld wire.Set[string]    // calls of withheld events
+	left     wire.Set[string]    // calls that began in events that left
+	events   wire.Recent[string] // IDs of withheld events; an event's parts follow one another closely
 }
 
 // check reports whether an event is about a call of a withheld event. After more than wire.MaxSet such calls, that may be any call that did

@@ -30,14 +30,6 @@ func (s *Set[K]) Add(key K) {
 	s.keys[key] = struct{}{}
 }
 
-// AddLatest adds a key. If the set is full, it first removes all others.
-func (s *Set[K]) AddLatest(key K) {
-	if s.IsFull() && !s.Contains(key) {
-		*s = Set[K]{}
-	}
-	s.Add(key)
-}
-
 // Remove removes a key.
 func (s *Set[K]) Remove(key K) { delete(s.keys, key) }
 

@@ -35,17 +35,3 @@ func TestSet(t *testing.T) {
 		}
 	}
 }
-
-// TestLatest fills a set with more keys than it holds. It keeps the latest.
-func TestLatest(t *testing.T) {
-	var s wire.Set[int]
-	for key := range wire.MaxSet {
-		s.AddLatest(key)
-	}
-	if s.AddLatest(0); s.Len() != wire.MaxSet || !s.Contains(1) {
-		t.Errorf("after a known key, the set has %d keys", s.Len())
-	}
-	if s.AddLatest(-1); s.Len() != 1 || !s.Contains(-1) || s.MayContain(1) {
-		t.Errorf("after a new key, the set has %d keys", s.Len())
-	}
-}
