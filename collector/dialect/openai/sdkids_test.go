@@ -55,6 +55,9 @@ func TestItemsWithoutIDs(t *testing.T) {
 	}
 	thought := slices.Insert(slices.Clone(answer), 1, strings.NewReplacer(`"message"`, `"reasoning"`, `"output_index":0`, `"output_index":5`).Replace(markInternal(answer[1])))
 	beside := slices.Concat([]string{begins("a"), begins("b")}, marked(0), answer)
+	const call = `"output_index":1,"item":{"type":"function_call","id":"i","call_id":"c","name":"f","arguments":""}`
+	calls := slices.Insert(slices.Clone(answer), 3, markInternal(raw(5, "output_item.added", call)), raw(6, "function_call_arguments.delta", `"output_index":1,"item_id":"i","delta":"{}"`), raw(7, "output_item.done", call))
+	marksMessage := markInternal(raw(8, "output_text.delta", `"output_index":1,"item_id":"i","delta":"x"`))
 	for name, c := range map[string]struct {
 		leaves bool
 		sent   []string
@@ -75,6 +78,9 @@ func TestItemsWithoutIDs(t *testing.T) {
 		"the next response":            {true, slices.Concat([]string{begins("a")}, marked(1), []string{says("a")}, answer, []string{says("a")})},
 		"the next one, and no agents":  {true, slices.Concat(marked(1), answer, []string{says("a")})},
 		"only items":                   {true, []string{begins("a"), markInternal(saysItem("a", "i", "x")), says("a")}},
+		"a message beside a call":      {true, slices.Concat([]string{begins("a")}, calls, []string{says("a")})},
+		"a number after a gap":         {false, slices.Concat([]string{begins("a")}, calls[:4], []string{`{"type":`, marksMessage, says("a")})},
+		"a number of parts":            {false, slices.Concat([]string{begins("a")}, calls[3:4], []string{marksMessage, says("a")})},
 		"a message of an agent beside": {true, slices.Concat([]string{begins("a")}, marked(1), []string{begins("b")}, answer, []string{says("b")})},
 	} {
 		var sent []string

@@ -33,7 +33,7 @@ func (d *decoder) itemsOf(key string) *itemSet {
 
 // withhold records that the item at a place is withheld. Later events that name it are withheld too.
 func (d *decoder) withhold(at place) {
-	if len(at.keys) > 0 && !isID(at.name()) {
+	if len(at.keys) > 0 && !isID(at.name()) && !d.isOfCall(at) {
 		d.withholdNameless(at.reasons)
 	}
 	for _, key := range at.keys {
@@ -41,6 +41,12 @@ func (d *decoder) withhold(at place) {
 		s.seen.Remove(key)
 		s.withheld.Add(key)
 	}
+}
+
+// isOfCall reports whether the number of a place is surely that of a call or the like, which no message or reasoning of the SDK repeats.
+func (d *decoder) isOfCall(at place) bool {
+	isCertain := !at.shared && !d.response.implied && d.response.items.unreadable == d.unreadable
+	return isCertain && d.isNoMessage(at.number())
 }
 
 // withholdPart is withhold for the item that an event is part of. Later events that name no item may be of this one. If the stream shows only
