@@ -31,6 +31,7 @@ type decoder struct {
 	left          wire.Set[key]     // messages, calls and the like that left, in all runs
 	missedStart   bool              // an unreadable frame may have begun an entity
 	runWithheld   bool              // the start of the run, or of the last one, was withheld
+	outer         *outerRun         // the run around it, or nil
 	staleState    bool              // a frame of the state was withheld, and no snapshot of it has left since
 	runState
 
@@ -107,6 +108,7 @@ func (d *decoder) decode(f dialect.Frame, b *event.Batch) {
 
 // decodeKind decodes a frame of a known type.
 func (d *decoder) decodeKind(k *kind, v strictjson.Value, b *event.Batch) {
+	defer d.endsRun(k, v, b)()
 	b.HasThoughts = d.isMarkedWork(k, v) || statesThought(v) || hasEncrypted(v)
 	d.speaker(v).apply(b)
 	if k.endsChunks {
@@ -169,7 +171,7 @@ func isBroken(data []byte, typeStart string) bool {
 func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	run, parent, nested := d.nestedRun(v)
 	if !nested {
-		d.runWithheld = d.filtered || d.runWithheld && run == d.run && !d.ended
+		d.withholdRun(run)
 	} else if d.filtered {
 		d.withhold(key{entity: entitySubagent, id: run})
 	}
@@ -192,6 +194,19 @@ func (d *decoder) runStarted(v strictjson.Value, b *event.Batch) {
 	b.Add(event.KindRunStarted)
 }
 
+// withholdRun notes whether a run that starts is withheld. If it is, and does not name the open run as its parent, the open run goes on
+// after it.
+func (d *decoder) withholdRun(run string) {
+	hasLeft := !d.runWithheld
+	d.runWithheld = d.filtered || d.runWithheld && run == d.run && !d.ended
+	switch {
+	case !d.runWithheld:
+		d.outer = nil
+	case hasLeft && d.run != "" && run != d.run && !d.ended:
+		d.outer = &outerRun{d.run, d.session, d.ownName, run, d.runState}
+	}
+}
+
 // runFinished ends a run with its outcome. A run with an unknown outcome stays incomplete.
 func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	if d.cutQuestions(v, b) || isInstruction(v) {
@@ -200,7 +215,7 @@ func (d *decoder) runFinished(v strictjson.Value, b *event.Batch) {
 	current, legacy := questionLists(v)
 	hideArguments(current, b)
 	hideArguments(legacy, b)
-	if d.endNested(v, b) {
+	if d.endNested(v, b) || d.endsWithheldRun(v) {
 		return
 	}
 	if run := d.memberOf(v, runIDs); !d.failed && (d.run == "" || d.ended && run != d.run) {

@@ -52,3 +52,32 @@ func (d *decoder) closeNested(run string) {
 		return closed[one]
 	})
 }
+
+// outerRun is an open run, while a withheld one works that does not name it as its parent.
+type outerRun struct {
+	run, session, ownName string
+	withheld              string // the id of the withheld run
+	state                 runState
+}
+
+// endsRun goes back to the outer run with the frame that ends it, or after the frame that ends the withheld run. It returns a function
+// to call after the frame. After the outer run, all is withheld until the next one.
+func (d *decoder) endsRun(k *kind, v strictjson.Value, b *event.Batch) (after func()) {
+	outer, run := d.outer, d.memberOf(v, runIDs)
+	switch {
+	case outer == nil || k.name != typeRunFinished && k.name != typeRunError:
+	case run == outer.run:
+		d.returnTo(outer)
+		b.Run, b.Session = d.run, d.session
+		return func() { d.runWithheld = true }
+	case run == outer.withheld, run == "":
+		return func() { d.returnTo(outer) }
+	}
+	return func() {}
+}
+
+func (d *decoder) returnTo(outer *outerRun) {
+	d.withhold(key{entity: entitySubagent, id: outer.withheld}) // its end may come again
+	d.run, d.session, d.ownName, d.runState = outer.run, outer.session, outer.ownName, outer.state
+	d.outer, d.runWithheld, d.ended, d.failed = nil, false, false, false
+}

@@ -94,7 +94,7 @@ const (
 func (d *decoder) check(k *kind, this key, v strictjson.Value) verdict {
 	switch {
 	case k.name == typeRunStarted: // see runStarted
-	case d.runWithheld, k.name == typeRunFinished && d.isWithheldID(entitySubagent, d.memberOf(v, runIDs)):
+	case d.runWithheld, k.name == typeRunFinished && d.endsWithheldRun(v):
 		return verdictInternal
 	case k.ends && d.seen.Contains(this):
 		// A client accepts no end of a run while it waits for the end of a message or call.
@@ -106,6 +106,12 @@ func (d *decoder) check(k *kind, this key, v strictjson.Value) verdict {
 		return verdictOrphan
 	}
 	return verdictPass
+}
+
+// endsWithheldRun reports whether a frame ends a withheld run that is not the current one.
+func (d *decoder) endsWithheldRun(v strictjson.Value) bool {
+	run := d.memberOf(v, runIDs)
+	return run != d.run && d.isWithheldID(entitySubagent, run)
 }
 
 // continuesWithheld reports whether a frame is part of something withheld.
