@@ -226,7 +226,7 @@ type Event struct {
 	AgentNotFound   bool   // KindToolEnded: the agent that the call names does not exist
 	Resumes         bool   // KindRunStarted: it resumes the session's last run that was left waiting
 	UsageIncomplete bool   // KindModelEnded, KindUsage: a later frame may add to the response's Usage
-	Uncertain       bool   // KindModelStarted: the last whole frame may not be the cause. KindModelEnded: the stream does not say when, or which of the agent's open responses has ended. KindToolStarted: the stream does not say when. KindToolEnded: the frame repeats a state, and an earlier one may have been missed
+	Uncertain       bool   // KindModelStarted: the last whole frame may not be the cause. KindModelEnded: the stream does not say when, or which of the agent's open responses has ended. KindToolEnded: the frame repeats a state, and an earlier one may have been missed
 	StartUnknown    bool   // KindToolEnded: the stream does not say when the call began
 	AwaitsOutcome   bool   // KindAgentEnded, KindRunEnded: later frames may add to the outcome
 	Cuts            bool   // KindRunEnded: it cuts the open response, so the run is not complete

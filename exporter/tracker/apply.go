@@ -139,7 +139,6 @@ func (r *openRun) toolStarted(e *event.Event, b *event.Batch, caller *Operation)
 	if op == nil {
 		return
 	}
-	op.startUnknown = op.startUnknown || e.Uncertain
 	if op.endsTurn = e.TurnMayEnd; e.CallID == "" {
 		r.callsWithoutID.add(op)
 	}

@@ -135,7 +135,7 @@ func hasForeignField(e *event.Event) bool {
 		e.TurnMayEnd && !kind(event.KindToolStarted, event.KindToolEnded) ||
 		e.EndsAgent && !kind(event.KindToolEnded) ||
 		e.UsageIncomplete && !kind(event.KindModelEnded, event.KindUsage) ||
-		e.Uncertain && !kind(event.KindModelStarted, event.KindModelEnded, event.KindToolStarted, event.KindToolEnded) ||
+		e.Uncertain && !kind(event.KindModelStarted, event.KindModelEnded, event.KindToolEnded) ||
 		e.StartUnknown && !kind(event.KindToolEnded) ||
 		!e.Asked.IsZero() && !kind(event.KindRunStarted, event.KindModelStarted, event.KindModelEnded) ||
 		e.Resumes && !kind(event.KindRunStarted) ||

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
@@ -21,6 +22,9 @@ type call struct {
 	earlier   bool   // it began before the run
 	bound     bool   // the graph that works within the call is known
 	paused    bool   // it waits for an answer
+
+	returned bool      // a node has returned its message, see announcement
+	received time.Time // when it began
 
 	failed         bool   // its tool has raised an exception; see readToolError
 	failedIn, code string // the namespace of the tool's task, and the exception's class
@@ -108,10 +112,10 @@ func (d *decoder) startCall(id, tool string, args strictjson.Value, m *message, 
 		return
 	}
 	e := b.Add(event.KindToolStarted)
-	e.CallID, e.Name, e.TurnMayEnd, e.Uncertain = id, tool, strings.HasPrefix(tool, handoffTool), m.returned
+	e.CallID, e.Name, e.TurnMayEnd = id, tool, strings.HasPrefix(tool, handoffTool)
 	e.SetPayload(args)
 	m.scope.answered = false
-	begun := &call{id: id, tool: tool, scope: m.scope, by: m.by}
+	begun := &call{id: id, tool: tool, scope: m.scope, by: m.by, returned: m.returned, received: b.Received}
 	begun.by.Response = ""
 	if target := d.name(args.Get(subagentMember)); tool == taskTool && target != user {
 		begun.target = target
@@ -154,6 +158,7 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	if e.Name == "" && ended != nil {
 		e.Name = ended.tool
 	}
+	e.StartUnknown = ended.isReturnedWith(b)
 	e.TurnMayEnd = true // a graph may end with a tool
 	e.AgentNotFound = ended != nil && ended.isRefused(content)
 	if v.Get("status").Is("error") || e.AgentNotFound {
@@ -166,6 +171,12 @@ func (d *decoder) readResult(sc *scope, v strictjson.Value, b *event.Batch) {
 	if e.Error == event.NoFailure {
 		d.transfer(d.handoffTarget(v), id, b)
 	}
+}
+
+// isReturnedWith reports whether a node may have returned a call together with the result that a batch brings. Then the call began before
+// its message came.
+func (c *call) isReturnedWith(b *event.Batch) bool {
+	return c != nil && c.returned && wire.ArriveTogether(c.received, b.Received)
 }
 
 // isRefused reports whether a result says that a call reached no subagent.

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/dialect/dialecttest"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/exporter/stream/filter"
@@ -22,7 +24,7 @@ const (
 func TestLateMessages(t *testing.T) {
 	const calls = `{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}],"response_metadata":{"finish_reason":"tool_calls"}}`
 	const place, model = `"langgraph_node":"a","langgraph_checkpoint_ns":"a:1"`, `,"ls_provider":"openai","ls_model_type":"chat"`
-	late, inTime := []string{"model_ended finish=\"tool_calls\" uncertain", `tool_started name="f" call="c1" uncertain {}`}, []string{"model_ended finish=\"tool_calls\"", `tool_started name="f" call="c1" {}`}
+	late, inTime := []string{"model_ended finish=\"tool_calls\" uncertain", `tool_started name="f" call="c1" {}`}, []string{"model_ended finish=\"tool_calls\"", `tool_started name="f" call="c1" {}`}
 	for name, c := range map[string]struct {
 		frames []string
 		want   []string
@@ -41,6 +43,38 @@ func TestLateMessages(t *testing.T) {
 		})
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestCallsThatComeTogether has a node return a call of a model, alone or with its result. Nothing says when the tool of the latter began.
+func TestCallsThatComeTogether(t *testing.T) {
+	const call = `{"type":"ai","id":"lc_run--1","content":"","tool_calls":[{"name":"f","id":"c1","args":{}}],"response_metadata":{"finish_reason":"tool_calls"}}`
+	const result, place, model = `{"type":"tool","id":"t1","tool_call_id":"c1","content":"x"}`, `{"langgraph_node":"a","langgraph_checkpoint_ns":"a:1"}`, `{"langgraph_node":"a","ls_model_type":"chat"}`
+	for _, c := range []struct {
+		name, metadata string
+		gap            time.Duration
+		noClock, want  bool
+	}{
+		{"a node's messages", place, 0, false, true},
+		{"a node's messages in two reads", place, 200 * time.Microsecond, false, true},
+		{"the result of a later node", place, 3 * time.Second, false, false},
+		{"a quick tool of a model's call", model, 200 * time.Microsecond, false, false},
+		{"a recording", place, 0, true, false},
+	} {
+		d, b, s := (Dialect{}).New(&event.Stream{}), new(event.Batch), new(event.Stream)
+		for i, one := range []sent{{"metadata", started}, {"messages", `[` + call + `,` + c.metadata + `]`}, {"messages", `[` + result + `,` + place + `]`}} {
+			received := time.Unix(1, 0).Add(time.Duration(i) * c.gap)
+			if c.noClock {
+				received = time.Time{}
+			}
+			b.Begin(s, frameOf(one.name, one.data).Frame, received)
+			b.Parse(200)
+			d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+		}
+		i := slices.IndexFunc(b.Events, func(e event.Event) bool { return e.Kind == event.KindToolEnded })
+		if i < 0 || b.Events[i].StartUnknown != c.want {
+			t.Errorf("%s: %+v, want StartUnknown %v", c.name, b.Events, c.want)
 		}
 	}
 }
