@@ -10,7 +10,8 @@ import (
 
 // calls says of which tool calls the start was withheld.
 type calls struct {
-	open       wire.Set[callKey] // keys of calls that began openly and have not ended
+	open       wire.Recent[callKey] // keys of calls of which the start left and that have not ended
+	tools      map[callKey]string   // the tools of open calls, by the keys of their IDs
 	withheld   wire.Set[callKey]
 	hasUnnamed bool // a start with neither an ID nor a tool was withheld
 }
@@ -21,7 +22,7 @@ type call struct{ run, id, tool string }
 // callKey is the run of a call, with its ID or its tool.
 type callKey struct {
 	run, id, tool string
-	startHasNoID  bool // of the tool: later frames may have an ID
+	startHasNoID  bool // the key of a start that has a tool but no ID
 }
 
 // keys returns the keys of a call, the first of which counts: its ID and its tool, if the frame has them.
@@ -60,62 +61,88 @@ func (c *calls) withhold(named call, isStart bool) {
 
 // show records a call when its start leaves.
 func (c *calls) show(named call) {
+	if c.tools == nil {
+		c.tools = make(map[callKey]string)
+	}
 	for _, key := range named.keys() {
-		c.open.Add(key)
+		if oldest, forgets := c.open.Add(key); forgets {
+			delete(c.tools, oldest)
+		}
+		if key.id != "" {
+			c.tools[key] = named.tool
+		}
 		c.withheld.Remove(key)
 	}
 	c.withheld.Remove(named.startKey())
 }
 
-// end records the end of a call.
+// end records the end of a call. A frame with its ID also ends the call of the tool that its start named.
 func (c *calls) end(named call) {
+	named.tool = cmp.Or(named.tool, c.tools[callKey{run: named.run, id: named.id}])
 	for _, key := range named.keys() {
-		c.open.Remove(key)
+		c.close(key)
 	}
+}
+
+func (c *calls) close(key callKey) {
+	c.open.Remove(key)
+	delete(c.tools, key)
 }
 
 // endRun records the end of a run, which ends its calls.
 func (c *calls) endRun(run string) {
 	for key := range c.open.All() {
 		if key.run == run {
-			c.open.Remove(key)
+			c.close(key)
 		}
 	}
 }
 
-// mayWithhold reports whether a frame continues a withheld call, or may. A frame that names none may continue any.
-func (c *calls) mayWithhold(named call) bool {
+// mayWithhold reports whether a frame continues a withheld call, or may. A frame that names none may continue any. One about a tool that
+// has only an ID may continue a call of which the start had none.
+func (c *calls) mayWithhold(named call, isOfTool bool) bool {
 	if named.id == "" && named.tool == "" {
 		return c.hasUnnamed || c.withheld.Len() > 0 || c.withheld.IsFull()
 	}
 	isOpen, isWithheld := c.startOf(named)
-	return !isOpen && (isWithheld || c.withheld.IsFull())
+	return !isOpen && (isWithheld || c.withheld.IsFull() || isOfTool && named.tool == "" && c.hasStartWithoutID(named.run))
+}
+
+// hasStartWithoutID reports whether a start with a tool but no ID was withheld in a run, or before the stream named a run.
+func (c *calls) hasStartWithoutID(run string) bool {
+	for key := range c.withheld.All() {
+		if key.startHasNoID && (key.run == run || key.run == "") {
+			return true
+		}
+	}
+	return false
 }
 
 // startOf reports whether the start of a call with an ID or a tool has left or was withheld. It may have come before the stream
 // named a run.
 func (c *calls) startOf(named call) (isOpen, isWithheld bool) {
-	for _, named.run = range []string{named.run, ""} {
-		key := named.keys()[0]
-		switch {
-		case c.open.Contains(key):
-			return true, false
-		case c.withheld.Contains(key) || c.withheld.Contains(named.startKey()):
-			return false, true
-		}
+	isOpen, isWithheld = c.lookup(named)
+	if isOpen || isWithheld {
+		return isOpen, isWithheld
 	}
-	return false, false
+	return c.lookup(call{id: named.id, tool: named.tool})
+}
+
+func (c *calls) lookup(named call) (isOpen, isWithheld bool) {
+	key := named.keys()[0]
+	isOpen = c.open.Contains(key)
+	return isOpen, !isOpen && (c.withheld.Contains(key) || c.withheld.Contains(named.startKey()))
 }
 
 // withholdCalls records the calls that an internal frame of an unmapped type names, by the paths of the mapped types.
 func (d *decoder) withholdCalls(v strictjson.Value) {
-	var id string
+	var id, tool string
 	for _, at := range d.callPaths {
-		id = cmp.Or(id, d.nameOf(at.id.lookup(v)))
+		id, tool = cmp.Or(id, d.nameOf(at.id.lookup(v))), cmp.Or(tool, d.nameOf(at.tool.lookup(v)))
 	}
 	for _, at := range d.callPaths {
 		run := d.runOfCalls(d.latest(at.run.lookup(v), d.run))
-		d.calls.withhold(call{run, cmp.Or(d.nameOf(at.id.lookup(v)), id), d.nameOf(at.tool.lookup(v))}, true)
+		d.calls.withhold(call{run, cmp.Or(d.nameOf(at.id.lookup(v)), id), cmp.Or(d.nameOf(at.tool.lookup(v)), tool)}, true)
 	}
 }
 
@@ -139,7 +166,7 @@ func (r *reading) checkCall() {
 		return
 	}
 	isStart := r.means == "tool_started"
-	r.b.Internal = r.b.Internal || !isStart && r.calls.mayWithhold(named)
+	r.b.Internal = r.b.Internal || !isStart && r.calls.mayWithhold(named, isOfTool)
 	switch isWithheld := r.b.Internal || wire.IsFiltered(r.b, r.prefilter); {
 	case isWithheld:
 		if isStart {

@@ -2,6 +2,7 @@ package custom_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ func TestCallsOfRuns(t *testing.T) {
 		unmapped = `{"type":"internal:tool","name":"pay","call":1}`
 		ended    = `{"type":"tool_ended","name":"pay","call":1}`
 		byName   = `{"type":"tool_ended","name":"pay"}`
+		byID     = `{"type":"tool_ended","call":1}`
 	)
 	for _, c := range []struct {
 		sent         []string
@@ -37,6 +39,9 @@ func TestCallsOfRuns(t *testing.T) {
 		{[]string{of("a", nameless), of("b", started), of("a", byName)}, false, true},
 		{[]string{of("a", nameless), of("b", byName)}, true, false},
 		{[]string{of("a", nameless), of("b", ended)}, true, false},
+		{[]string{of("a", nameless), of("a", byID)}, false, false},
+		{[]string{nameless, of("a", byID)}, false, false},
+		{[]string{of("a", nameless), of("b", byID)}, true, false},
 		{[]string{of("a", hidden), ended}, false, false},
 		{[]string{hidden, of("a", ended)}, false, false},
 		{[]string{hidden, of("a", started), of("a", ended)}, true, true},
@@ -62,15 +67,55 @@ func TestOtherPathsToCalls(t *testing.T) {
 	}
 }
 
-// TestEndedRuns checks that calls of many runs that have ended without results do not fill the memory for the open calls.
+// TestEndedRuns checks that no call is open after its run has ended without the result.
 func TestEndedRuns(t *testing.T) {
-	var sent []string
-	for run := range 1100 {
-		sent = append(sent, fmt.Sprintf(`{"type":"tool_started","run":%d,"call":1}`, run), fmt.Sprintf(`{"type":"run_ended","run":%d}`, run))
+	sent := []string{`{"type":"tool_started","run":"a","call":1}`, `{"type":"run_ended","run":"a"}`, `{"type":"internal","run":"a","call":1}`, `{"type":"tool_ended","run":"a","call":1}`}
+	if why := reasonOfLast(mapping(), &event.Stream{}, sent...); why == filter.Passed {
+		t.Error("the result of an internal call leaves because the call of an earlier run had its ID")
 	}
-	sent = append(sent, `{"type":"tool_started","run":"a","call":1}`, `{"type":"internal","run":"a","call":1}`, `{"type":"tool_ended","run":"a","call":1}`)
-	if why := reasonOfLast(mapping(), &event.Stream{}, sent...); why != filter.Passed {
-		t.Errorf("the result of a call that left is withheld for %q", why)
+}
+
+// TestManyOpenCalls checks that a stream with many runs, whose ends no frame states, knows its latest calls. Results may have only IDs.
+func TestManyOpenCalls(t *testing.T) {
+	for name, result := range map[string]string{"results": `{"type":"tool_ended","run":%d,"call":1}`, "no results": `{"type":"text","run":%d,"text":"hi"}`} {
+		var sent []string
+		for run := range 1100 {
+			sent = append(sent, fmt.Sprintf(`{"type":"tool_started","run":%d,"name":"f","call":1}`, run), fmt.Sprintf(result, run))
+		}
+		sent = append(sent, `{"type":"tool_started","run":"a","name":"f","call":1}`)
+		asks := append(slices.Clone(sent), `{"type":"input_requested","run":"a","call":1}`)
+		if all := factsOf(custom.New(mapping()), asks...); !strings.HasPrefix(all[len(all)-2], "tool_paused") {
+			t.Errorf("with %s, a question pauses no call: %q", name, all[len(all)-2:])
+		}
+		sent = append(sent, `{"type":"internal","run":"a","call":1}`, `{"type":"tool_ended","run":"a","call":1}`)
+		if why := reasonOfLast(mapping(), &event.Stream{}, sent...); why != filter.Passed {
+			t.Errorf("with %s, the result of a call that left is withheld for %q", name, why)
+		}
+	}
+}
+
+// TestToolsOfEndedCalls checks that a tool has no open call once its call has ended by its ID.
+func TestToolsOfEndedCalls(t *testing.T) {
+	sent := []string{`{"type":"tool_started","name":"pay","call":1}`, `{"type":"tool_ended","call":1}`, `{"type":"internal","name":"pay"}`, `{"type":"tool_ended","name":"pay"}`}
+	if why := reasonOfLast(mapping(), &event.Stream{}, sent...); why == filter.Passed {
+		t.Error("the result of an internal call leaves")
+	}
+}
+
+// TestToolsOfUnmappedFrames checks that an internal frame that names a tool is no call without a tool, although some types have no name.
+func TestToolsOfUnmappedFrames(t *testing.T) {
+	const progress = `{"type":"tool_progress","text":"shown"}`
+	for _, c := range []struct {
+		sent   []string
+		leaves bool // the last frame
+	}{
+		{[]string{`{"type":"internal","name":"pay"}`, progress}, false},
+		{[]string{`{"type":"internal","name":"pay"}`, `{"type":"tool_started","name":"pay"}`, progress}, true},
+		{[]string{`{"type":"internal"}`, `{"type":"tool_started","name":"pay"}`, progress}, false},
+	} {
+		if why := reasonOfLast(mapping(), &event.Stream{}, c.sent...); (why == filter.Passed) != c.leaves {
+			t.Errorf("%s: the last frame is withheld for %q", strings.Join(c.sent, "\n"), why)
+		}
 	}
 }
 

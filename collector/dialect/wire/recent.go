@@ -1,6 +1,10 @@
 package wire
 
-import "container/list"
+import (
+	"container/list"
+	"iter"
+	"maps"
+)
 
 // Recent holds the last MaxSet keys that were added. Unlike a Set, it always takes a new key, and forgets the oldest one instead. The zero
 // value is empty.
@@ -37,6 +41,9 @@ func (r *Recent[K]) Remove(key K) {
 
 // Contains reports whether a key was added, and neither removed nor forgotten.
 func (r *Recent[K]) Contains(key K) bool { return r.keys[key] != nil }
+
+// All returns the keys, in no order.
+func (r *Recent[K]) All() iter.Seq[K] { return maps.Keys(r.keys) }
 
 // HasForgotten reports whether Recent has forgotten a key.
 func (r *Recent[K]) HasForgotten() bool { return r.forgot }

@@ -27,7 +27,7 @@ func TestRecent(t *testing.T) {
 	if moved.Contains(1) || !moved.MayContain(1) || !moved.Contains(0) || !moved.Contains(2) || !moved.Contains(-2) {
 		t.Error("not the oldest key was forgotten")
 	}
-	n := 0
+	n := -wire.MaxSet
 	for i := range 10 * wire.MaxSet {
 		moved.Add(i)
 	}
@@ -36,7 +36,17 @@ func TestRecent(t *testing.T) {
 			n++
 		}
 	}
-	if n != wire.MaxSet {
-		t.Errorf("it holds %d keys", n)
+	if n != 0 {
+		t.Errorf("it holds %d keys more than it may", n)
+	}
+	n = wire.MaxSet
+	for i := range moved.All() {
+		if !moved.Contains(i) {
+			t.Errorf("All() has %d, which it does not contain", i)
+		}
+		n--
+	}
+	if n != 0 {
+		t.Errorf("All() lacks %d keys", n)
 	}
 }
