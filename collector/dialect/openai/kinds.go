@@ -48,6 +48,7 @@ const (
 	typeRefusedItem = "rejected item"    // the same, of a call that a person did not allow
 	typeForeign     = "foreign message"  // a message that is not an assistant's
 	typeAgentObject = "agent object"     // an agent_updated_stream_event with the agent as an object
+	typeHandedOver  = "handed over"      // an agent_updated_stream_event that ends a handoff
 	typeUnbegun     = "unbegun item"     // a part of an item whose start is not in the stream
 )
 

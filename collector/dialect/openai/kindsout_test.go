@@ -70,3 +70,32 @@ func TestExcludedItems(t *testing.T) {
 		t.Errorf("of a result with the name of its tool this leaves: %s", out)
 	}
 }
+
+// TestExcludedTransfers excludes transfers, or all else. The update of the agent that follows a handoff is a transfer, that of the first agent is not.
+func TestExcludedTransfers(t *testing.T) {
+	inPython := strings.NewReplacer(`"agent":{"name"`, `"new_agent":{"name"`)
+	inWords := strings.NewReplacer(`"agent":{"name":"A"}`, `"new_agent":"A"`, `"agent":{"name":"B"}`, `"new_agent":"B"`)
+	toPython := `{"type":"run_item_stream_event","name":"handoff_occurred","item":{"type":"handoff_output_item","raw_item":{"type":"function_call_output","call_id":"h"},"source_agent":{"name":"A"},"target_agent":{"name":"B"}}}`
+	for name, sent := range map[string][]string{
+		"in JavaScript":     {agentA, asksB, toB, agentB},
+		"in Python":         {inPython.Replace(agentA), asksB, toPython, inPython.Replace(agentB)},
+		"without a target":  {agentA, asksB, strings.Replace(toB, `,"targetAgent":{"name":"B"}`, "", 1), agentB},
+		"with a plain name": {inWords.Replace(agentA), asksB, toPython, inWords.Replace(agentB)},
+	} {
+		for _, policy := range []event.Policy{event.PolicyClient, event.PolicyPublic} {
+			s := filter.Settings{Policy: policy, Thoughts: event.ThoughtsDetailed}
+			if out := leaving(t, s, stream(sent...)); !strings.Contains(out, sent[3]) {
+				t.Errorf("%s: under %s this leaves: %s", name, policy, out)
+			}
+			s.Exclude = []event.Kind{event.KindTransfer}
+			out := leaving(t, s, stream(sent...))
+			if !strings.Contains(out, sent[0]) || strings.Contains(out, `"B"`) || strings.Count(out, "agent_updated") != 1 {
+				t.Errorf("%s: under %s without transfers this leaves: %s", name, policy, out)
+			}
+			s.Exclude, s.Include = nil, []event.Kind{event.KindTransfer}
+			if out := leaving(t, s, stream(sent...)); out != sent[3]+"\n" && policy == event.PolicyPublic {
+				t.Errorf("%s: with transfers only this leaves: %s", name, out)
+			}
+		}
+	}
+}

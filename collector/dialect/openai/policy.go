@@ -62,6 +62,7 @@ var types = func() map[string]event.Type {
 		typeServerError:           {Client: true, Public: &event.Rule{Fact: event.KindError, Replacement: failure}},
 		typeAgentUpdated:          {Client: true, Public: members(rules{"type": &scalar, "new_agent": &scalar, "agent": &scalar, "agent_name": &scalar})},
 		typeAgentObject:           {Client: true, Public: members(rules{"type": &scalar, "new_agent": agentObject, "agent": agentObject})},
+		typeHandedOver:            {Client: true, Public: members(rules{"type": &scalar, "new_agent": &target, "agent": &target, "agent_name": &target})},
 		typeRunItem:               {Client: true, Labels: runItemName, Words: &itemWords, Public: runItemRule(nil)},
 		withAnswer(typeRunItem):   {Client: true, Labels: runItemName, Words: &itemWords, Public: answerItemRule(), Answer: true},
 		typeFailedItem:            {Client: true, Labels: runItemName, Words: &itemWords, Public: runItemRule(rules{"output": {Replacement: `"` + toolFailed + `"`}})},
@@ -209,6 +210,8 @@ var (
 	agentObject    = members(rules{"name": &scalar})
 	agentOfItem    = members(rules{"agent_name": &scalar})
 	agentName      = event.Rule{String: &scalar, Members: agentObject.Members}
+	target         = event.Rule{String: &targetName, Members: rules{"name": &targetName}}
+	targetName     = event.Rule{Fact: event.KindTransfer}
 	publicResponse = responseRule(&noList)
 	// publicAnswer shows the items again, because OpenAI's clients take the final answer and the calls from them.
 	publicAnswer = responseRule(&event.Rule{

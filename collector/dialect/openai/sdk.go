@@ -91,6 +91,9 @@ func (d *decoder) agentUpdated(v strictjson.Value, b *event.Batch) {
 	}
 	name := d.name(nameOf(next))
 	by, isHandoff := d.handedOverBy(name)
+	if isHandoff || name != "" && name == d.sdk.announced {
+		b.Type = typeHandedOver
+	}
 	from, left, again := b.Agent, false, d.sdk.agents.hasFinished(name)
 	if name != d.sdk.agents.current {
 		left = d.leaveImplied(b)
