@@ -224,7 +224,7 @@ func (r *openRun) endInner(within *Operation) {
 		op.hasUnfinished = op.hasUnfinished || op.repliesDue > 0 || inOpenCall && op.hasOnlyBegun()
 		r.clearReplies(op)
 		status, why := r.agentStatus(op)
-		op.endUnknown = op.endUnknown || status == OperationUnfinished && op.debt > mayOweReply || op.hasOnlyBegun() || r.lacksEnd(op) && op.finalFrame == 0
+		op.endUnknown = op.endUnknown || status == OperationUnfinished && (op.debt > mayOweReply || op.debt > noDebt && op.isRepeated()) || op.hasOnlyBegun() || r.lacksEnd(op) && op.finalFrame == 0
 		r.end(op, status, why)
 		r.propagateStatus(op)
 	})

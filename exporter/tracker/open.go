@@ -329,6 +329,7 @@ type openState struct {
 	response        string    // of a model's response: Batch.Response
 	task            string    // of a model's response: event.Task.ID
 	lastPiece       Timestamp // of a model's response: its last partial frame
+	runsAgain       bool      // such an invocation is of the same agent
 	worked          bool      // a frame of it, or of an operation below it, shows more than that it begins
 	spoke           bool      // a frame of it, or of an operation below it, was seen
 	assumed         bool      // see mayBecome

@@ -87,11 +87,11 @@ func (op *Operation) noteDebt(e *event.Event, b *event.Batch) {
 }
 
 // isIndebted reports whether an agent that has not stated its end has something left to do. In a run that is complete or waits, an agent may
-// end with the result of a call.
+// end with the result of a call, unless it was invoked again then: a node retries an agent whose model has failed.
 func (r *openRun) isIndebted(op *Operation) bool {
 	switch r.Status {
 	case Running, Completed, Interrupted:
-		return op.debt == owesReply && !op.endStated
+		return (op.debt == owesReply || op.debt > noDebt && op.isRepeated()) && !op.endStated
 	}
 	return op.debt > noDebt && !op.endStated
 }

@@ -11,6 +11,7 @@ func (r *openRun) noteRetry(agent *Operation) {
 				break
 			}
 			earlier.retryFrame = begun
+			earlier.runsAgain = earlier.runsAgain || earlier.Name == up.Name
 			last = earlier
 		}
 	}
@@ -24,6 +25,11 @@ func (op *Operation) isRetried(frame int) bool {
 		}
 	}
 	return false
+}
+
+// isRepeated reports whether the same agent was invoked again, and answered, after the last frame of this invocation.
+func (op *Operation) isRepeated() bool {
+	return op.openState != nil && op.runsAgain && op.retryFrame > op.Ended.Frame
 }
 
 // isCutOff reports whether a call or response was left open by an agent that was invoked again since.

@@ -55,6 +55,32 @@ invoke_workflow app ok 0-4
     chat m2 ok 1-3`)
 }
 
+// TestRepeatedAgents has a node run an agent after another one whose last fact is the result of a call. If it is the same agent, its model
+// has not answered.
+func TestRepeatedAgents(t *testing.T) {
+	first := func(facts ...fact) *event.Batch { return says("a", append([]fact{lane("a:1")}, facts...)...) }
+	again := func(name string, facts ...fact) *event.Batch {
+		return says(name, append([]fact{func(b *event.Batch) { b.Branch, b.Follows = "a:1|1", "a:1" }}, facts...)...)
+	}
+	result := []*event.Batch{says("", text), first(responds("m"), calls("c", "t")), first(returns("c", "t"), settles)}
+	for name, c := range map[string]struct {
+		frames []*event.Batch
+		want   tracker.OperationStatus
+	}{
+		"the same agent":             {append(result[:3:3], again("a", responds("m"), final)), tracker.OperationUnfinished},
+		"another agent":              {append(result[:3:3], again("b", responds("m"), final)), tracker.OperationOK},
+		"the same one has no answer": {append(result[:3:3], again("a", responds("m"))), tracker.OperationOK},
+		"the same one beside it":     {append(result[:2:2], again("a", begins("m")), result[2], again("a", responds("m"), final)), tracker.OperationOK},
+	} {
+		run := follow(t, proxied(), append(c.frames, says("", text, final))...)
+		op := run.Operations[1]
+		equal(t, name+": "+string(op.Status), name+": "+string(c.want))
+		if isUnknown := op.Timing == tracker.TimingUnknown; isUnknown != (op.Status == tracker.OperationUnfinished) {
+			t.Errorf("%s: the agent is %s", name, op.Timing)
+		}
+	}
+}
+
 // TestMayBeBeside has an agent begin at an unknown time, although the run has a frame after the agent before it.
 func TestMayBeBeside(t *testing.T) {
 	beside := func(b *event.Batch) { b.MayBeBeside = true }
