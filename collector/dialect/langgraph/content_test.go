@@ -21,6 +21,7 @@ var thoughtForms = map[string]string{
 	"Mistral":                      `"content":[{"type":"thinking","thinking":[{"type":"text","text":"THOUGHT"}]},{"type":"text","text":"Hi"}]`,
 	"Bedrock":                      `"content":[{"type":"reasoning_content","reasoning_content":{"text":"THOUGHT","signature":"s"},"index":0},{"type":"text","text":"Hi"}]`,
 	"a text":                       `"content":[{"type":"reasoning","text":"THOUGHT"},{"type":"text","text":"Hi"}]`,
+	"a text that is marked":        `"content":[{"type":"text","text":"THOUGHT","thought":true},{"type":"text","text":"Hi"}]`,
 	"DeepSeek":                     `"content":"Hi","additional_kwargs":{"reasoning_content":"THOUGHT"}`,
 	"DeepSeek in two forms":        `"content":[{"type":"reasoning","reasoning":"THOUGHT"},{"type":"text","text":"Hi"}],"additional_kwargs":{"reasoning_content":"THOUGHT"}`,
 	"OpenRouter":                   `"content":"Hi","additional_kwargs":{"reasoning_content":null,"reasoning_details":[{"type":"reasoning.text","text":"THOUGHT"}]}`,
@@ -72,6 +73,17 @@ func TestThoughtForms(t *testing.T) {
 	for _, name := range []string{"LangChain's standard", "OpenAI's Responses", "Anthropic", "Bedrock", "DeepSeek"} {
 		if out := leaving(detailed, sent{"updates", `{"a":{"messages":[{"type":"ai","id":"lc_run--1",` + thoughtForms[name] + `}]}}`}); !strings.Contains(out, "THOUGHT") {
 			t.Errorf("of %s this leaves to a public that may read thoughts: %s", name, out)
+		}
+	}
+}
+
+// TestAnswerBesideThought checks that the public gets the answer beside a thought that a member of its block marks.
+func TestAnswerBesideThought(t *testing.T) {
+	message := `{"type":"ai","id":"lc_run--1","content":[{"type":"text","text":"THOUGHT","thought":true},{"type":"text","text":"Hi"}]}`
+	for _, update := range []string{`{"messages":[` + message + `]}`, message, `[{"messages":[` + message + `]}]`} {
+		out := leaving(public, sent{"updates", `{"a":` + update + `}`})
+		if !strings.Contains(out, "Hi") || strings.Contains(out, "THOUGHT") {
+			t.Errorf("of %s this leaves: %s", update, out)
 		}
 	}
 }

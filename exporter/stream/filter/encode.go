@@ -211,6 +211,14 @@ func typeIn(v strictjson.Value, rule *event.Rule) strictjson.Value {
 	return v
 }
 
+// memberRule returns the rule for a member of an object, or nil.
+func memberRule(rule *event.Rule, name, value strictjson.Value) *event.Rule {
+	if own := rule.Members[string(name.Text())]; own != nil {
+		return own
+	}
+	return anyMember(rule, name, value)
+}
+
 // anyMember returns the rule for a member of an object whose names are data, or nil.
 func anyMember(rule *event.Rule, name, value strictjson.Value) *event.Rule {
 	if rule.AnyMember == nil || !hasForm(rule.Form, name.Text()) {
@@ -225,12 +233,7 @@ func anyMember(rule *event.Rule, name, value strictjson.Value) *event.Rule {
 
 // members writes an object's members. Inside a thought, text counts as a thought too.
 func (e *encoder) members(dst []byte, v strictjson.Value, rule *event.Rule) ([]byte, bool) {
-	byName := func(name, value strictjson.Value) *event.Rule {
-		if own := rule.Members[string(name.Text())]; own != nil {
-			return own
-		}
-		return anyMember(rule, name, value)
-	}
+	byName := func(name, value strictjson.Value) *event.Rule { return memberRule(rule, name, value) }
 	if !e.dryRun && !e.allowsType(v, rule) {
 		e.lostContent = true
 		return dst, false

@@ -82,7 +82,7 @@ func (e *encoder) hasForeignMarker(v strictjson.Value, rule *event.Rule) bool {
 		if !lenient.ContainsThoughtMarker(value) {
 			continue
 		}
-		if member := rule.Members[string(name.Text())]; member == nil || !member.OwnMarkers && !e.thoughtInfo(member).statesText {
+		if member := memberRule(rule, name, value); member == nil || !member.OwnMarkers && !e.thoughtInfo(member).statesText {
 			return true
 		}
 	}
