@@ -34,6 +34,7 @@ type response struct {
 	reason    string  // why it finishes, if it is outlined
 	internal  bool    // its start was withheld, so the rest is too
 	withholds bool    // a part of it was withheld
+	overtaken bool    // another response has ended since its last event
 	shared    bool    // it stands for several open responses of which one has the item
 	author    string  // the agent that it is of, or "". It does not change, so that the response ends where it began
 	agent     string  // the agent that its first event names, or ""
@@ -197,6 +198,9 @@ func (d *decoder) endTurn(output strictjson.Value, failure event.Failure, code s
 		d.sdk.agents.finish(d.response.author)
 	}
 	d.sdk.last = lastAnswer{d.response, d.responseName}
+	for i := range d.sdk.others {
+		d.sdk.others[i].overtaken = true
+	}
 }
 
 // responseFailure returns the failure with which a response ended, and its code. A response that a content

@@ -192,7 +192,7 @@ func (d *decoder) isStartUnknown() bool {
 	hasOpenCall := isKnown && slices.ContainsFunc(d.calls, func(open call) bool { return open.agent == author && !open.shown && !open.earlier })
 	isBeside := author != "" && d.sdk.lastBy != author && !a.inner[author].isUnsure
 	isTwice := a.twice.Contains(author) || author == "" && a.twice.Len() > 0
-	return hasOpenCall || isBeside || isTwice || d.anyOpen(func(r *response) bool { return (author == "" || r.author == author) && !r.shared })
+	return hasOpenCall || isBeside || isTwice || d.anyOpen(func(r *response) bool { return (author == "" || r.author == author) && !r.shared && !d.isReplaced(r) })
 }
 
 // endEarlierCalls records that the calls of the current response's agent have ended, unless items will show it: the agent asks its model

@@ -158,17 +158,24 @@ func (d *decoder) selectOnly() bool {
 
 // forgetOver forgets responses whose ends are missing:
 //   - those without an ID, if their agent asks its model again or works no more, because they would count as parallel to the next one;
+//   - those without an ID that another one seems to have replaced, unless something of an open response was withheld: later events may continue it;
 //   - the shared response, once all others have ended.
 func (d *decoder) forgetOver() {
 	a, speaker := &d.sdk.agents, d.speaker()
+	withholds := d.anyOpen(func(r *response) bool { return r.internal || r.withholds })
 	d.sdk.others = slices.DeleteFunc(d.sdk.others, func(o otherAnswer) bool {
-		isOver := !slices.Contains(a.active, o.author)
-		return !o.shared && o.id == "" && o.author != "" && !a.twice.Contains(o.author) && (isOver || o.author == speaker)
+		isOver := !slices.Contains(a.active, o.author) || o.author == speaker
+		isReplaced := d.isReplaced(&o.response) && !withholds
+		return !o.shared && o.id == "" && (isReplaced || o.author != "" && !a.twice.Contains(o.author) && isOver)
 	})
 	if len(d.sdk.others) == 1 && d.sdk.others[0].shared {
 		d.sdk.others = nil
 	}
 }
+
+// isReplaced reports whether the request for an open response seems to have failed, and another response has replaced it. If several agents
+// may work, it may be of another one.
+func (d *decoder) isReplaced(r *response) bool { return r.overtaken && d.sdk.agents.known.Len() == 0 }
 
 // sharesItems reports whether the shared response has items that were reported.
 func (d *decoder) sharesItems() bool {
@@ -210,6 +217,9 @@ func (d *decoder) shareAnswer(open []*response) {
 	if len(open) > 0 {
 		author = open[0].author
 	}
+	for _, r := range open {
+		r.overtaken = false
+	}
 	if slices.ContainsFunc(open, func(r *response) bool { return r.author != author }) {
 		author = ""
 	}
@@ -235,6 +245,7 @@ func (d *decoder) restoreAnswer(matches func(*response) bool) bool {
 		d.sdk.others = slices.Delete(d.sdk.others, i, i+1)
 		d.saveAnswer()
 		d.response, d.responseName = found.response, found.name
+		d.response.overtaken = false
 		return true
 	}
 	return false

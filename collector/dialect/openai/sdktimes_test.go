@@ -32,6 +32,10 @@ func TestStartsOfResponses(t *testing.T) {
 		"beside an agent of the same name":    {[]string{begins("a"), begins("a")}, "a: model_started uncertain"},
 		"beside one that has answered":        {[]string{begins("a"), begins("a"), createdOf("r"), completedOf(1, "r", text)}, "?: model_started uncertain"},
 		"beside one that may be of it":        {append(asked[:4:4], callItem("a", "c", "w"), createdOf("s")), "?#1: model_started uncertain"},
+		"beside another one of no agent":      {asked[1:3], "?#1: model_started uncertain"},
+		"after one that replaced another":     {[]string{createdOf("r"), createdOf("s"), completedOf(1, "s", "")}, "?#2: model_started"},
+		"after a part of the replaced one":    {[]string{createdOf("r"), messageOf(1, "added", "i"), createdOf("s"), completedOf(1, "s", ""), messageOf(2, "done", "i")}, "?#2: model_started uncertain"},
+		"after one of a known agent":          {[]string{begins("a"), begins("b"), createdOf("r"), createdOf("s"), completedOf(1, "s", "")}, "?#2: model_started uncertain"},
 		"beside another one of the agent":     {[]string{begins("a"), createdOf("r")}, "a#1: model_started uncertain"},
 	} {
 		got := ""
