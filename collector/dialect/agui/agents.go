@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/event"
 	"github.com/delegraph/delegraph/collector/lenient"
 	"github.com/delegraph/delegraph/collector/strictjson"
@@ -80,13 +79,18 @@ type step struct {
 	id, parent  string // set if the producer says how steps are nested
 	agent       agent
 	hasFailed   bool
+	hasStarted  bool   // it was reported
+	task        string // of LangGraph, or ""
+	taskRun     string // the run of LangChain in which the task works, or ""
 }
 
 // steps holds the open steps, and the number of steps that were started.
 type steps struct {
 	open    []step
-	within  map[string]int // the number of open steps by their parent
+	left    map[string]step // by task: steps that are not current, while their tasks may go on
+	within  map[string]int  // the number of open steps by their parent
 	started int
+	isOver  bool // LangGraph's graph has ended: tasks that have not wait for an answer
 }
 
 // index returns the index of an owner's open step with a name and an id. If no step has the id, it returns the
@@ -130,16 +134,17 @@ func (s *steps) current(owner string) (agent, bool) {
 	return found, any
 }
 
-// begin adds an open step.
-func (s *steps) begin(begun step) {
+// begin adds an open step. It returns nil if there is no room.
+func (s *steps) begin(begun step) *step {
 	if len(s.open) >= maxOpen {
-		return
+		return nil
 	}
 	s.open = append(s.open, begun)
 	if s.within == nil {
 		s.within = make(map[string]int)
 	}
 	s.within[begun.parent]++
+	return &s.open[len(s.open)-1]
 }
 
 // end removes an open step.
@@ -205,24 +210,25 @@ func (d *decoder) stepStarted(v strictjson.Value, b *event.Batch) {
 		return
 	}
 	nesting := attribution(v)
-	begun := step{owner: owner, name: name, id: d.name(nesting.Get("step_id")), parent: d.name(nesting.Get("parent_step_id"))}
-	if same := d.steps.byID(begun.id); same != nil && same.owner == owner && same.name == name {
+	id := d.name(nesting.Get("step_id"))
+	if same := d.steps.byID(id); same != nil && same.owner == owner && same.name == name {
 		same.agent.apply(b)
 		return
 	}
-	d.steps.started++
-	begun.agent = agent{name: name, branch: wire.NumberedBranch(name, int64(d.steps.started)), parent: d.branchOf(owner)}
+	begun := d.newStep(owner, name)
+	begun.id, begun.parent = id, d.name(nesting.Get("parent_step_id"))
 	if as, is := agentStep(name, nesting); is {
-		begun.agent.name = as
-	} else {
-		begun.agent.name, begun.agent.step = d.agentFor(owner).name, name
+		begun.agent.name, begun.agent.step = as, ""
 	}
 	if above := d.steps.byID(begun.parent); above != nil {
 		begun.agent.parent = above.agent.branch
 	}
+	begun.hasStarted = !d.steps.mayGoOn(&begun)
 	d.steps.begin(begun)
-	begun.agent.apply(b)
-	b.Add(event.KindAgentStarted)
+	if begun.hasStarted {
+		begun.agent.apply(b)
+		b.Add(event.KindAgentStarted)
+	}
 }
 
 func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
@@ -230,6 +236,18 @@ func (d *decoder) stepFinished(v strictjson.Value, b *event.Batch) {
 	if i < 0 {
 		return
 	}
+	if d.steps.open[i].task != "" {
+		if b.AgentWaits = d.steps.isOver; b.AgentWaits {
+			d.steps.open[i].agent.apply(b)
+		}
+		d.steps.leave(i)
+		return
+	}
+	d.endStep(i, b)
+}
+
+// endStep reports the end of an open step.
+func (d *decoder) endStep(i int, b *event.Batch) {
 	d.steps.open[i].agent.apply(b)
 	d.reportUnended(b)
 	if end := b.Add(event.KindAgentEnded); d.steps.open[i].hasFailed {

@@ -374,7 +374,10 @@ func (d *decoder) addActivity(v strictjson.Value, a event.Artifact, piece event.
 
 // raw marks a RAW event internal: it is an event of the agent's framework and was never reviewed for
 // clients.
-func (d *decoder) raw(_ strictjson.Value, b *event.Batch) { b.Internal = true }
+func (d *decoder) raw(v strictjson.Value, b *event.Batch) {
+	b.Internal = true
+	d.noteTask(v, b)
+}
 
 func (d *decoder) other(strictjson.Value, *event.Batch) {}
 
