@@ -27,11 +27,15 @@ var printedInternal = regexp.MustCompile(`\b(type|kind|event)(['"]:|=)['"]intern
 func (d *decoder) check(mode string, namespace []byte, v strictjson.Value, b *event.Batch) {
 	d.beginExamination(mode, v)
 	d.shareWithheld()
+	known := d.ofRun.len()
 	isInternal := namesInternal(mode, v) || d.isOfWithheldTask(mode, namespace, v)
 	if isInternal {
 		d.withholdItems(mode, v)
 	}
 	found := d.examine(v, places[mode], 0)
+	if d.ofRun.len() > known {
+		d.keepWithheld()
+	}
 	b.HasThoughts = found.hasThought
 	b.Internal = isInternal || found.hidden || showsPrompt(mode, v, found)
 	for _, part := range d.cuts {

@@ -15,7 +15,8 @@ import (
 type examination struct {
 	thoughts wire.Set[string]   // messages that are thoughts as a whole, by ID, of all frames
 	withheld wire.Set[string]   // IDs of withheld messages, of their calls, and of withheld tasks, of all frames
-	ofRun    *withheldItems     // those of all streams of the run
+	ofRun    *withheldItems     // those of all streams of the run; nil while the run is unknown
+	lastRun  *withheldItems     // those of the thread's last run while the run is unknown, which may be that one; else nil
 	given    seenSet            // messages that withheld nodes and tasks got, of all frames
 	messages []strictjson.Value // of the frame
 	marked   []strictjson.Value // messages of the frame in which every text is a thought, and blocks with a thought
@@ -26,7 +27,7 @@ type examination struct {
 }
 
 func (e *examination) beginExamination(mode string, v strictjson.Value) {
-	*e = examination{thoughts: e.thoughts, withheld: e.withheld, ofRun: e.ofRun, given: e.given, messages: e.messages[:0], marked: e.marked[:0], cuts: e.cuts[:0]}
+	*e = examination{thoughts: e.thoughts, withheld: e.withheld, ofRun: e.ofRun, lastRun: e.lastRun, given: e.given, messages: e.messages[:0], marked: e.marked[:0], cuts: e.cuts[:0]}
 	if mode != modeEvents || !isToolEvent(v) {
 		return
 	}

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -26,19 +27,13 @@ type withheldRun struct {
 // maxWithheldRuns limits the runs of a thread for which a knowledge has withheld items.
 const maxWithheldRuns = 4
 
-// withheldOf returns what the streams of a run have withheld, to be shared by all of them. If the run is not known yet, it may be the
-// last one of the thread.
+// withheldOf returns what the streams of a run have withheld, or nil if it has nothing of the run. Without a run ID, it returns those of the
+// thread's last run.
 func (k *knowledge) withheldOf(run string) *withheldItems {
 	if i := slices.IndexFunc(k.withheld, func(one withheldRun) bool { return one.run == run || run == "" }); i >= 0 {
 		return k.withheld[i].items
 	}
-	items := new(withheldItems)
-	if run == "" {
-		return items
-	}
-	k.withheld = slices.Insert(k.withheld, 0, withheldRun{run, items})
-	k.withheld = k.withheld[:min(len(k.withheld), maxWithheldRuns)]
-	return items
+	return nil
 }
 
 // keptRun is what a decoder knows about a run that no other stream has continued.
@@ -181,15 +176,38 @@ func (d *decoder) takeOver() {
 
 // shareWithheld makes the decoder use the withheld items of its run, once the run is known.
 func (d *decoder) shareWithheld() {
-	if d.states == nil || d.ofRun != nil && d.shared == d.run {
+	if d.states == nil || d.ofRun != nil && d.shared == d.run || d.lastRun != nil && d.run == "" {
 		return
 	}
+	isFirst := d.shared == ""
+	d.ofRun, d.lastRun, d.shared = nil, nil, d.run
+	if d.keepWithheld(); isFirst {
+		d.ofRun.addAll(&d.withheld)
+	}
+}
+
+// keepWithheld connects the decoder with the withheld items of its run. The thread may have lost them, or have other ones since it lost them.
+func (d *decoder) keepWithheld() {
 	d.states.Update(d.thread, func(kept event.KeptState) event.KeptState {
 		k, _ := kept.(*knowledge)
 		if k == nil {
 			k = new(knowledge)
 		}
-		d.ofRun, d.shared = k.withheldOf(uuidKey(d.run)), d.run
+		known := k.withheldOf(uuidKey(d.shared))
+		switch {
+		case d.shared == "":
+			d.lastRun = cmp.Or(known, new(withheldItems))
+		case known == nil:
+			d.ofRun = cmp.Or(d.ofRun, new(withheldItems))
+			k.withheld = slices.Insert(k.withheld, 0, withheldRun{uuidKey(d.shared), d.ofRun})
+			k.withheld = k.withheld[:min(len(k.withheld), maxWithheldRuns)]
+		case known != d.ofRun:
+			if d.ofRun != nil {
+				lost := d.ofRun.copy()
+				known.addAll(&lost)
+			}
+			d.ofRun = known
+		}
 		return k
 	})
 }
@@ -198,6 +216,9 @@ func (d *decoder) shareWithheld() {
 func (d *decoder) Close() {
 	if !d.begun {
 		return
+	}
+	if d.shareWithheld(); d.ofRun.len() > 0 {
+		d.keepWithheld()
 	}
 	d.states.Update(d.thread, func(kept event.KeptState) event.KeptState {
 		k, _ := kept.(*knowledge)

@@ -28,6 +28,23 @@ func (w *withheldItems) add(id string) {
 	}
 }
 
+// addAll adds the IDs of a set.
+func (w *withheldItems) addAll(ids *wire.Set[string]) {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ids.AddAll(ids)
+	}
+}
+
+// copy returns the IDs as a set.
+func (w *withheldItems) copy() (ids wire.Set[string]) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ids.AddAll(&w.ids)
+	return ids
+}
+
 func (w *withheldItems) remove(id string) {
 	if w != nil {
 		w.mu.Lock()
@@ -59,11 +76,13 @@ func (e *examination) addWithheld(id string) {
 	e.ofRun.add(id)
 }
 
-func (e *examination) hasWithheld() bool { return e.withheld.Len() > 0 || e.ofRun.len() > 0 }
+func (e *examination) hasWithheld() bool {
+	return e.withheld.Len() > 0 || e.ofRun.len() > 0 || e.lastRun.len() > 0
+}
 
 // mayBeWithheld reports whether this stream, or another one of the run, has withheld an ID or, if it does not remember all of them, may have.
 func (e *examination) mayBeWithheld(id string) bool {
-	return e.withheld.MayContain(id) || e.ofRun.mayContain(id)
+	return e.withheld.MayContain(id) || e.ofRun.mayContain(id) || e.lastRun.mayContain(id)
 }
 
 // isWithheld reports whether an ID is that of a withheld message, call or task or, if not all of them are remembered, may be.

@@ -130,6 +130,56 @@ func TestWithheldOfRun(t *testing.T) {
 	}
 }
 
+// TestForgottenThread has other threads replace one while a stream of it is open. The stream keeps what it has withheld, for those that join
+// its run after it.
+func TestForgottenThread(t *testing.T) {
+	mark := func(id string) sent {
+		return sent{"messages/metadata", `{"` + id + `":{"metadata":{"kind":"internal:x"}}}`}
+	}
+	joins := []sent{{"metadata", begin}, {"messages/partial", `[` + said("") + `]`}}
+	for name, c := range map[string]struct{ further, beside []sent }{
+		"until it ends":                      {nil, nil},
+		"another stream joins":               {nil, []sent{{"metadata", begin}}},
+		"it withholds more":                  {[]sent{mark("m2")}, nil},
+		"another stream withholds meanwhile": {nil, []sent{{"metadata", begin}, mark("m3")}},
+	} {
+		states := new(event.States)
+		first := &event.Stream{States: states, Identity: inThread(threadID, "")}
+		other := &event.Stream{States: states, Identity: inThread(threadID, joinedID)}
+		d, beside := (Dialect{}).New(first), (Dialect{}).New(other)
+		leavingFrom(d, client, first, sent{"metadata", begin}, mark("m1"))
+		for i := range event.MaxStates {
+			leavingOf(client, &event.Stream{States: states, Identity: inThread(fmt.Sprint("t", i), "")}, sent{"metadata", begin})
+		}
+		leavingFrom(beside, client, other, c.beside...)
+		if leavingFrom(d, client, first, c.further...); len(c.further) == 0 {
+			d.(*decoder).Close()
+		}
+		if out := leavingOf(client, &event.Stream{States: states, Identity: inThread(threadID, joinedID)}, joins...); strings.Contains(out, "secret") {
+			t.Errorf("%s: this leaves:\n%s", name, out)
+		}
+		if len(c.beside) > 0 {
+			if out := leavingFrom(beside, client, other, sent{"messages/partial", `[` + strings.Replace(said(""), "m1", "m2", 1) + `]`}); !strings.Contains(out, "secret") {
+				t.Errorf("%s: an ordinary message does not leave", name)
+			}
+		}
+	}
+}
+
+// TestWithheldBeforeRun has the stream of a thread withhold a message before it names its run. The message is not of the last run.
+func TestWithheldBeforeRun(t *testing.T) {
+	states := new(event.States)
+	leavingOf(client, &event.Stream{States: states, Identity: inThread(threadID, "")}, sent{"metadata", begin})
+	ofThread := event.Identity{Session: threadID, JoinedSession: threadID}
+	leavingOf(client, &event.Stream{States: states, Identity: ofThread}, sent{"messages/metadata", `{"m1":{"metadata":{"kind":"internal:x"}}}`}, sent{"metadata", nextRun})
+	for run, stays := range map[string]bool{begin: false, nextRun: true} {
+		out := leavingOf(client, &event.Stream{States: states, Identity: ofThread}, sent{"metadata", run}, sent{"messages/partial", `[` + said("") + `]`})
+		if strings.Contains(out, "secret") == stays {
+			t.Errorf("at %s this leaves:\n%s", run, out)
+		}
+	}
+}
+
 // TestNotContinued has frames with IDs of withheld items that do not continue these.
 func TestNotContinued(t *testing.T) {
 	marked := sent{"values", `{"messages":[{"type":"internal:plan","id":"m1","content":"","tool_calls":[{"name":"search","args":{},"id":"functions.search:0"}]}]}`}

@@ -30,6 +30,14 @@ func (s *Set[K]) Add(key K) {
 	s.keys[key] = struct{}{}
 }
 
+// AddAll adds the keys of another set. If that one may contain any key, so may s.
+func (s *Set[K]) AddAll(other *Set[K]) {
+	for key := range other.keys {
+		s.Add(key)
+	}
+	s.filled = s.filled || other.filled
+}
+
 // Remove removes a key.
 func (s *Set[K]) Remove(key K) { delete(s.keys, key) }
 
