@@ -298,7 +298,7 @@ func (d *decoder) addSnapshotResult(message strictjson.Value, b *event.Batch) {
 }
 
 // addResult reports the result of a call, which is in an event or in a message of a snapshot. Only a message has a member for an error, so
-// that most tools report theirs in the JSON of their result.
+// most tools report theirs in the JSON of their result.
 func addResult(ended *call, id string, v strictjson.Value, b *event.Batch) *event.Event {
 	if ended.unstated {
 		ended.state(b)
@@ -312,6 +312,6 @@ func addResult(ended *call, id string, v strictjson.Value, b *event.Batch) *even
 	}
 	e.TurnMayEnd = true // the protocol shows no model response to wait for
 	// Mastra's adapter sends a call only when its tool has ended, with the result.
-	e.StartUnknown = !ended.received.IsZero() && ended.received.Equal(b.Received)
+	e.StartUnknown = wire.ArriveTogether(ended.received, b.Received)
 	return e
 }

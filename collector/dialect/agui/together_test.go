@@ -15,16 +15,16 @@ import (
 func TestCallsThatComeTogether(t *testing.T) {
 	call := []string{startCases["a call"][0], `{"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"{}"}`, `{"type":"TOOL_CALL_END","toolCallId":"c"}`, startCases["a call"][3]}
 	for _, c := range []struct {
-		arrivals []int64 // of the frames; 0 if the source has no clock
+		arrivals []int64 // of the frames, in microseconds; 0 if the source has no clock
 		want     bool
-	}{{[]int64{1, 1, 1, 1}, true}, {[]int64{1, 1, 1, 2}, false}, {[]int64{1, 2, 2, 2}, false}, {[]int64{0, 0, 0, 0}, false}} {
+	}{{[]int64{1, 1, 1, 1}, true}, {[]int64{1, 1, 1, 200}, true}, {[]int64{1, 1, 1, 9000}, false}, {[]int64{1, 9000, 9000, 9000}, false}, {[]int64{0, 0, 0, 0}, false}} {
 		s := &event.Stream{}
 		d := agui.Dialect{}.New(s)
 		var b event.Batch
 		for i, at := range c.arrivals {
 			var received time.Time
 			if at > 0 {
-				received = time.Unix(at, 0)
+				received = time.UnixMicro(at)
 			}
 			b.Begin(s, sse.Frame{Data: []byte(call[i])}, received)
 			b.Table = agui.Dialect{}.Table()
