@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +71,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 		return // an error alone does not start another run
 	}
 	code, ofModel := errorCode(v)
+	isTripped := isTripwire(v, code)
 	run := d.joined
 	if b.StreamError {
 		run = "" // the response may not exist
@@ -77,13 +79,12 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	if d.begin(run, "", b); d.sdk.on {
 		b.Agent = d.speaker()
 		if d.sdk.agents.areParallel() {
-			d.failOne(code, b)
+			d.failOne(code, isTripped, b)
 			return
 		}
 	}
 	isOne := d.selectOnly()
 	d.setFailed(isOne, b)
-	isTripped := strings.HasSuffix(code, tripwire)
 	if !isTripped && (isOne || ofModel || d.chat.started && !d.chat.finished) {
 		e := b.Add(event.KindModelEnded)
 		e.Model, e.Error, e.Code, e.Usage = d.model(), event.ModelError, code, d.chat.unreported()
@@ -91,6 +92,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
 	hasAnswered := d.sdk.on && !isOne && len(d.sdk.agents.active) == 0 // a guardrail or a hook of the run has failed
+	// After a tripwire, the tracker must not end the only open response as failed.
 	e.Error, e.Code, e.Elsewhere = event.AgentError, code, isTripped && isOne || b.Agent == "" && (hasAnswered || d.sdk.agents.beside)
 	if d.singleRun {
 		d.others = nil // they are parts of the run
@@ -98,11 +100,16 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	d.end(event.AgentError, code, b)
 }
 
-// tripwire is the end of the names of the exceptions with which guardrails of the Agents SDK end a run. A model that answers at the
-// time has not failed.
+// isTripwire reports whether an error is that of a guardrail of the Agents SDK, which ends a run. A model that answers at the time has not
+// failed. Applications send the name of the exception or its text.
 //
-// Source: agents/exceptions.py of openai-agents 0.24.
-const tripwire = "GuardrailTripwireTriggered"
+// Source: agents/exceptions.py of openai-agents 0.24; runner/guardrails.mjs and utils/toolGuardrails.mjs of @openai/agents-core 0.17.
+func isTripwire(v strictjson.Value, code string) bool {
+	text := cmp.Or(v.First("message", "detail"), v).Text()
+	return strings.HasSuffix(code, "GuardrailTripwireTriggered") || tripwireText.Match(text[:min(len(text), maxErrorText)])
+}
+
+var tripwireText = regexp.MustCompile(`^(Guardrail|Tool (input|output) guardrail) \w+ triggered tripwire$|^(Input|Output|Tool input|Tool output) guardrail triggered[:.]`)
 
 // setFailed sets the agent of an error in a run of the Agents SDK. An error names no agent. If one response is open and one agent at work, it
 // is of these.
@@ -114,12 +121,14 @@ func (d *decoder) setFailed(isOne bool, b *event.Batch) {
 }
 
 // failOne reports an error of one of several runs of the Agents SDK that an application passes on at once. The others go on.
-func (d *decoder) failOne(code string, b *event.Batch) {
+func (d *decoder) failOne(code string, isTripped bool, b *event.Batch) {
 	s := &d.sdk
 	isOfAgent := func(r *response) bool { return r.open && r.author != "" && r.author == b.Agent && !r.shared }
 	if isOfAgent(&d.response) || d.restoreAnswer(isOfAgent) {
-		e := b.Add(event.KindModelEnded)
-		e.Model, e.Error, e.Code = d.model(), event.ModelError, code
+		if !isTripped {
+			e := b.Add(event.KindModelEnded)
+			e.Model, e.Error, e.Code = d.model(), event.ModelError, code
+		}
 		d.response.open = false
 	}
 	e := b.Add(event.KindError)

@@ -65,8 +65,16 @@ invoke_workflow  error 0-9
 
 // TestTripwires sends the error of a guardrail while a model answers. It was no fault of the model.
 func TestTripwires(t *testing.T) {
-	for kind, want := range map[string]string{"InputGuardrailTripwireTriggered": "unfinished", "APIError": "error"} {
-		failed := `{"type":"error","error":{"message":"m","type":"` + kind + `"}}`
+	for failure, want := range map[string]string{
+		`{"message":"m","type":"InputGuardrailTripwireTriggered"}`:                 "unfinished",
+		`{"message":"m","type":"APIError"}`:                                        "error",
+		`"Guardrail InputGuardrail triggered tripwire"`:                            "unfinished",
+		`{"message":"Guardrail OutputGuardrail triggered tripwire"}`:               "unfinished",
+		`{"message":"Tool input guardrail ToolInputGuardrail triggered tripwire"}`: "unfinished",
+		`"Input guardrail triggered: {\"why\":\"m\"}"`:                             "unfinished",
+		`"The text says: Guardrail G triggered tripwire"`:                          "error",
+	} {
+		kind, failed := failure, `{"type":"error","error":`+failure+`}`
 		got := treeOf(t, slices.Concat([]string{begins("A")}, workOf("A", "i", "x")[:3], []string{failed, "[DONE]"})...)
 		if !strings.Contains(got, "chat  "+want+" 1-") || !strings.Contains(got, "invoke_agent A error") {
 			t.Errorf("%s:\n%s\nwant %s", kind, got, want)
