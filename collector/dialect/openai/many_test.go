@@ -39,6 +39,7 @@ func TestItemsAfterMany(t *testing.T) {
 		"a message after calls":       {[]filter.Settings{client, public, withoutThoughts}, addedCall, []string{added, delta}},
 		"a message after thoughts":    {[]filter.Settings{client, public, withoutThoughts}, strings.Replace(addedCall, `"function_call"`, `"reasoning"`, 1), []string{added, delta}},
 		"a message after calls alone": {[]filter.Settings{client, public}, strings.NewReplacer(`"f"`, `"fX"`, `"c"`, `"cX"`).Replace(called), []string{message}},
+		"a message without an ID":     {[]filter.Settings{client, public, withoutThoughts}, strings.NewReplacer(`"f"`, `"fX"`, `"c"`, `"cX"`).Replace(called), []string{strings.Replace(message, `"id":"i",`, "", 1)}},
 		"a message":                   {[]filter.Settings{client, public}, internal(addedCall), []string{added, delta}},
 		"a result":                    {[]filter.Settings{client}, internal(addedCall), []string{addedCall, addedResult}},
 		"an approved call":            {[]filter.Settings{client}, internal(addedAsk), []string{addedAsk, addedMCP}},

@@ -119,10 +119,11 @@ func (d *decoder) hasNatures() bool {
 }
 
 // textKind returns the kind of the text of an item or a part. It is KindText for an answer, KindThought for a thought, and another kind
-// for any other text. Once natures were forgotten, the text of an item whose beginning was not seen may be a thought.
+// for any other text. Once natures were forgotten, the text of an item whose beginning was not seen may be a thought, unless
+// nothing names the item.
 func (d *decoder) textKind(at place) event.Kind {
 	kind := event.KindText
-	if (d.items.marked.HasForgotten() || d.response.items.marked.HasForgotten()) && !d.saw(at) {
+	if len(at.keys) > 0 && (d.items.marked.HasForgotten() || d.response.items.marked.HasForgotten()) && !d.saw(at) {
 		kind = event.KindThought
 	}
 	if at.shared && d.knows(at.name()) {

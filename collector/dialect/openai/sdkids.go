@@ -59,7 +59,9 @@ func (d *decoder) forgetNameless() {
 	case author != "":
 		for i := range d.sdk.nameless {
 			d.sdk.nameless[i].Remove(author)
-			d.sdk.nameless[i].Remove("")
+			if a.known.Len() <= 1 {
+				d.sdk.nameless[i].Remove("")
+			}
 		}
 	case a.known.Len() <= 1:
 		d.sdk.nameless = namelessItems{}

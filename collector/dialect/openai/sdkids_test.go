@@ -84,6 +84,7 @@ func TestItemsWithoutIDs(t *testing.T) {
 		"after a replaced one":          {true, slices.Concat([]string{answer[0]}, answer, marked(1), answer, []string{says("a")})},
 		"after a withheld one":          {false, slices.Concat([]string{markInternal(answer[0])}, answer, answer, []string{says("a")})},
 		"after one that began withheld": {false, []string{markInternal(answer[0]), answer[0], answer[4], answer[0], answer[4], says("a")}},
+		"an unknown agent's":            {false, []string{begins("a"), begins("b"), markInternal(answer[0]), answer[4], strings.Replace(answer[0], `{`, `{"agent_name":"a",`, 1), answer[4], says("b")}},
 		"a message of an agent beside":  {true, slices.Concat([]string{begins("a")}, marked(1), []string{begins("b")}, answer, []string{says("b")})},
 	} {
 		var sent []string
