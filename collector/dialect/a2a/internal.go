@@ -35,7 +35,7 @@ type items struct {
 	tasks        wire.Set[string]    // tasks that are marked themselves
 	begun        wire.Set[itemKey]   // artifacts of which the beginning left
 	begunCalls   wire.Set[itemKey]
-	leftMessages wire.Set[itemKey]
+	leftMessages wire.Recent[itemKey]
 	unread       bool // a frame was unreadable, so it may have begun any item
 }
 
@@ -57,7 +57,7 @@ func (s *items) withhold(key itemKey, whole bool) {
 var prefilter = lenient.NewPrefilter(&table)
 
 // checkInternal marks a frame internal if it continues an item of a withheld frame. It remembers the items of the frame. begins says that it is
-// the first snapshot of a new task, whose marks are its own. Later ones have the metadata of statuses too.
+// the first snapshot of a new task. Only in that one, all marks are the task's own: later snapshots have the metadata of statuses too.
 func (d *decoder) checkInternal(f dialect.Frame, u update, contents []content, begins bool, b *event.Batch) {
 	if b.Rejected != "" {
 		d.items.unread = d.items.unread || f.MayContainObject()
@@ -127,14 +127,18 @@ var outerTable = event.Table{
 
 // marksAll reports whether a withheld snapshot is internal itself, and not only some of its messages and artifacts.
 func marksAll(f dialect.Frame, u update, contents []content) bool {
-	return isMarkedOutside(f, u) || lenient.HasInternalDiscriminator(&outerTable, u.body.Get("status")) || !slices.ContainsFunc(contents, content.isMarked)
+	return isMarkedOutside(f, u) || isMarkedAround(u.body.Get("status")) || !slices.ContainsFunc(contents, content.isMarked)
 }
 
 // isMarkedOutside reports whether an update is marked as internal outside of its messages, artifacts and status.
 func isMarkedOutside(f dialect.Frame, u update) bool {
-	return u.internalBeside || lenient.IsInternal(f.Event) || slices.ContainsFunc([]strictjson.Value{f.JSON, f.JSON.Get("result"), u.body}, func(v strictjson.Value) bool {
-		return lenient.HasInternalDiscriminator(&outerTable, v)
-	})
+	return u.internalBeside || lenient.IsInternal(f.Event) ||
+		slices.ContainsFunc([]strictjson.Value{f.JSON, f.JSON.Get("result"), u.body}, isMarkedAround)
+}
+
+// isMarkedAround reports whether an object is marked as internal outside of the messages and artifacts in it.
+func isMarkedAround(v strictjson.Value) bool {
+	return lenient.HasInternalDiscriminator(&outerTable, v)
 }
 
 // isMarked reports whether a message or an artifact is marked as internal.
@@ -165,9 +169,9 @@ func (c content) calls() iter.Seq2[itemKey, bool] {
 // appends reports whether an update adds to an artifact.
 func (u update) appends() bool { return wire.MayBeTrue(u.body.Get("append")) }
 
-// addWithheld remembers the items of a withheld frame, and the ADK event in it. Unless all is set, it remembers only those that are marked. The rest of an artifact may
-// leave if it has begun and the frame is a snapshot that does not mark the artifact, or a piece by an ADK agent, which marks each of an
-// artifact's events.
+// addWithheld remembers the items of a withheld frame, and the ADK event in it. Unless all is set, it remembers only those that are marked.
+// The rest of an artifact may leave if it has begun and the frame is a snapshot that does not mark the artifact, or a piece by an ADK agent,
+// which marks each of an artifact's events.
 func (s *items) addWithheld(u update, contents []content, all bool, eventID string) {
 	if all && eventID != "" {
 		s.events.Add(eventID)

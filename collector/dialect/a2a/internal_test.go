@@ -283,6 +283,20 @@ func TestManyInternalEvents(t *testing.T) {
 	}
 }
 
+// TestManyMessages checks that, after many messages, a question that left may leave again with the ID of an internal ADK event.
+func TestManyMessages(t *testing.T) {
+	const meta = `,"metadata":{"adk_author":"a","adk_event_id":"e"`
+	var sent [][3]string
+	for i := range 1100 {
+		sent = append(sent, stateOf("working", fmt.Sprint("m", i), hi, ""))
+	}
+	sent = append(sent, stateOf("working", "q", hi, ""), stateOf("working", "n", hi, meta+`,"kind":"internal"}`), stateOf("input-required", "q", hi, meta+"}"))
+	got := filterStream(t, client, streamOf(envelopes["0.3"], sent...))
+	if last := sent[len(sent)-1]; got[len(got)-1] != envelopes["0.3"](last[0], last[1], last[2]) {
+		t.Errorf("the question becomes %s", got[len(got)-1])
+	}
+}
+
 // TestInternalNames checks that nothing is withheld because of a name.
 func TestInternalNames(t *testing.T) {
 	const meta = `,"metadata":{"adk_author":"internal_x","adk_branch":"internal_x@c.internal_y@1","adk_app_name":"internal_app","adk_invocation_id":"e-1","adk_event_id":"internal-1","adk_actions":{"transferToAgent":"internal_y","stateDelta":{"internal_key":"internal"}},"adk_custom_metadata":{"a2a:response":{"artifact":{"name":"internal_z","parts":[],"metadata":{"adk_author":"internal_z"}}}}}`

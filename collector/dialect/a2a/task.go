@@ -201,8 +201,11 @@ func (d *decoder) openTask(id, session strictjson.Value) *task {
 
 // begins reports whether an update is the first of its task, and a snapshot, and no earlier stream had the task.
 func (d *decoder) begins(u update) bool {
+	if u.shape != shapeTask {
+		return false
+	}
 	t, known := d.tasks.Peek(d.taskID(u.body))
-	return u.shape == shapeTask && (!known || !t.seen) && (!d.joined && !d.resumed || readStatus(u.body).state == submitted)
+	return (!known || !t.seen) && (!d.joined && !d.resumed || readStatus(u.body).state == submitted)
 }
 
 // mayHaveBegunBefore reports whether earlier streams may have had a part of the task of an update.

@@ -29,7 +29,7 @@ type decoder struct {
 	transferTarget      string               // target of the last transfer until it speaks
 	lastWholeID         uint64               // hash of the id of the last event that was not partial; 0 if it had none
 	remoteCalls         wire.Set[remoteCall] // calls of remote agents
-	remoteTasks         map[string]string    // the last task of a remote agent, by the place from which it was asked
+	remoteTasks         map[string]string    // the last task of each remote agent, by its place
 	calls               withheldCalls
 	workflows           wire.Set[string] // names of resumable workflows
 	history             eventHistory

@@ -34,10 +34,14 @@ func readRemote(b *event.Batch, custom strictjson.Value, isUser bool) (r remoteA
 
 // isNewTask reports whether an event is about another task of a remote agent than the last event from its place. It remembers the task.
 func (d *decoder) isNewTask(fr *frame, b *event.Batch) bool {
-	place, id := placeKey(b), d.name(wire.CustomMember(b, fr.customMetadata, remotePrefix+"task_id"))
-	if !fr.remote.exists || id == "" {
+	if !fr.remote.exists {
 		return false
 	}
+	id := d.name(wire.CustomMember(b, fr.customMetadata, remotePrefix+"task_id"))
+	if id == "" {
+		return false
+	}
+	place := placeKey(b)
 	last, known := d.remoteTasks[place]
 	if known || len(d.remoteTasks) < maxSpeakers {
 		d.remoteTasks[place] = id
