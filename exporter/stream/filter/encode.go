@@ -51,7 +51,7 @@ func (e *encoder) encode(b *event.Batch, rule *event.Rule) (Frame, Reason) {
 	return Frame{Data: e.buf, Kinds: orOtherKind(shown)}, Passed
 }
 
-// wordKinds are the kinds of text.
+// wordKinds are the kinds of text. If a setting excludes one, the frame may leave without its words.
 const wordKinds = 1<<event.KindText | 1<<event.KindThought
 
 // typeKinds are the kinds that a frame may state by its type or by its place in the stream, not by a value that a rule may drop.
