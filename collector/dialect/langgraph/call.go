@@ -43,12 +43,19 @@ func (c calls) byID(id string) *call {
 	return nil
 }
 
-// in returns the call of a graph with an ID, else any call with the ID. Parallel graphs may have calls with the same numbered ID.
+// in returns the call of a graph with an ID, else one of another graph with the ID. Parallel graphs may have calls with the same numbered ID, so
+// a call with such an ID only counts if one of the graphs is within the other.
 func (c calls) in(sc *scope, id string) *call {
 	if i := slices.IndexFunc(c, func(open *call) bool { return open.id == id && open.scope == sc }); i >= 0 && id != "" {
 		return c[i]
 	}
-	return c.byID(id)
+	if !numberedID.MatchString(id) {
+		return c.byID(id)
+	}
+	if i := slices.IndexFunc(c, func(open *call) bool { return open.id == id && (open.scope.isIn(sc) || sc.isIn(open.scope)) }); i >= 0 {
+		return c[i]
+	}
+	return nil
 }
 
 // only returns the call that matches, or nil unless exactly one does.

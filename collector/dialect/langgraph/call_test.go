@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/delegraph/delegraph/collector/dialect"
 	"github.com/delegraph/delegraph/collector/event"
 )
 
@@ -66,6 +68,40 @@ func TestCallIDsOfARun(t *testing.T) {
 		got := strings.Join(facts(nil, c.frames...), "\n")
 		if started, ended := strings.Count(got, "tool_started"), strings.Count(got, "tool_ended"); started != c.started || ended != c.ended {
 			t.Errorf("%s: %d calls started and %d ended, want %d and %d:\n%s", c.name, started, ended, c.started, c.ended, got)
+		}
+	}
+}
+
+// TestEventsOfOneID has parallel graphs call tools with one numbered ID. Events show the results and failures of one of the calls.
+func TestEventsOfOneID(t *testing.T) {
+	both := []string{frame("updates|a:1", updated("model", calling("run-1", "", "call_0")).data), frame("updates|b:2", updated("model", calling("run-2", "", "call_0")).data)}
+	ends := func(name, namespace string) string {
+		return frame("events", `{"event":"on_chain_end","name":"`+name+`","data":{"output":{"messages":[`+resulting("", "two", "call_0")+`]}},"metadata":{"langgraph_node":"`+name+`","langgraph_checkpoint_ns":"`+namespace+`"}}`)
+	}
+	failed := toolEvent("on_tool_error", "search", "b:2|tools:3", `{"tool_call_id":"call_0","error":`+raised+`}`)
+	for name, c := range map[string]struct {
+		frames []string
+		want   string
+	}{
+		"a result":             {[]string{ends("tools", "b:2|tools:3")}, "b:2"},
+		"a result, then again": {[]string{ends("tools", "b:2|tools:3"), ends("tools", "b:2|tools:3"), ends("b", "b:2")}, "b:2"},
+		"a failure":            {[]string{failed, frame("error", raised)}, "b:2"},
+	} {
+		d, b := (Dialect{}).New(&event.Stream{}), new(event.Batch)
+		var got []string
+		for _, raw := range slices.Concat([]string{frame("metadata", started)}, both, c.frames) {
+			name, data, _ := strings.Cut(strings.TrimPrefix(raw, "event: "), "\ndata: ")
+			b.Begin(new(event.Stream), frameOf(name, strings.TrimSpace(data)).Frame, time.Time{})
+			b.Parse(200)
+			d.Decode(dialect.Frame{Frame: b.Frame, JSON: b.JSON}, b)
+			for _, e := range b.Events {
+				if e.Kind == event.KindToolEnded {
+					got = append(got, b.Branch)
+				}
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: calls of %q ended, want %s", name, got, c.want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func exceptionCode(v strictjson.Value) string {
 func (d *decoder) readToolError(at *scope, v strictjson.Value, b *event.Batch) {
 	data, namespace := v.Get("data"), dialect.Name(string(d.placeIn(v.Get("metadata"))))
 	exception, id, tool := data.Get("error"), d.name(data.Get("tool_call_id")), d.name(v.Get("name"))
-	c := d.calls.byID(id)
+	c := d.calls.in(at, id)
 	if c == nil {
 		c = d.calls.only(func(c *call) bool { return c.scope == at && c.tool == tool })
 	}

@@ -262,7 +262,7 @@ func (d *decoder) bindCall(sc *scope) {
 func (d *decoder) callBeside(sc *scope) *call {
 	for _, other := range d.scopes {
 		if other.isInTaskOf(sc) && other.call != "" {
-			return d.calls.byID(other.call)
+			return d.calls.in(sc.above, other.call)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // Source: langchain_core/messages/tool.py, ToolCall.
 func (d *decoder) noteResumed(sc *scope, task string, c strictjson.Value) {
 	id, tool := d.name(c.Get("id")), d.name(c.Get("name"))
-	if !c.Get("type").Is("tool_call") || tool == "" || d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) {
+	if !c.Get("type").Is("tool_call") || tool == "" || d.calls.in(sc, id) != nil || d.seen.mustSkip(seenResult, id) {
 		return
 	}
 	if d.resumedCalls == nil {
@@ -27,11 +27,11 @@ func (d *decoder) noteResumed(sc *scope, task string, c strictjson.Value) {
 
 // startResumed reports the start of a call of an earlier run, because a task within it shows that it runs again.
 func (d *decoder) startResumed(sc *scope, b *event.Batch) {
-	c := cmp.Or(d.resumedCalls[sc.task], d.calls.byID(sc.call))
+	c := cmp.Or(d.resumedCalls[sc.task], d.calls.in(sc.above, sc.call))
 	if c == nil || sc.call != c.id || !c.earlier || len(d.calls) >= maxOpenCalls || !c.by.claim(b) {
 		return
 	}
-	if c.earlier = false; d.calls.byID(c.id) == nil {
+	if c.earlier = false; d.calls.in(c.scope, c.id) == nil {
 		d.calls = append(d.calls, c)
 	}
 	delete(d.resumedCalls, sc.task)

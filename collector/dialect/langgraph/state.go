@@ -46,7 +46,7 @@ func (d *decoder) readValues(sc *scope, v strictjson.Value, b *event.Batch) {
 func (d *decoder) readState(sc *scope, v strictjson.Value, first bool, b *event.Batch) {
 	if first {
 		d.remember(sc, returnedMessages(v), b)
-		d.readResultsIn(v.Get("messages"), b)
+		d.readResultsIn(sc, v.Get("messages"), b)
 		return
 	}
 	d.active = d.name(v.Get(activeAgentKey))
@@ -193,7 +193,7 @@ func (d *decoder) startTask(sc *scope, id string, v strictjson.Value, b *event.B
 		d.noteResumed(sc, id, executed)
 	}
 	d.remember(sc, returnedMessages(v.Get("input")), b)
-	d.readResultsIn(v.Get("input"), b)
+	d.readResultsIn(sc, v.Get("input"), b)
 	d.markRepeated(b)
 	sc.startAgain(b)
 	d.beginAgentNode(sc, d.name(v.Get("name")), b)
@@ -223,7 +223,7 @@ func (d *decoder) readCheckpoint(sc *scope, v strictjson.Value, b *event.Batch) 
 			d.remember(sc, returnedMessages(task.Get("result")), b)
 			continue
 		}
-		d.readInterrupts(sc, d.calls.byID(d.taskCall[d.name(task.Get("id"))]), task.Get("interrupts"), b)
+		d.readInterrupts(sc, d.calls.in(sc, d.taskCall[d.name(task.Get("id"))]), task.Get("interrupts"), b)
 	}
 }
 
@@ -255,7 +255,10 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	metadata, data := v.Get("metadata"), v.Get("data")
 	kind := v.Get("event").String()
 	if strings.HasPrefix(kind, "on_chain_") { // a graph's event has the graph's agent, but the namespace of the graph above
-		d.graphOf(metadata, sc)
+		at := d.graphOf(metadata, sc)
+		if own := d.scopes[string(d.placeIn(metadata))]; own != nil { // the event is of a graph within a task
+			at = own
+		}
 		name := v.Get("name")
 		isNode := name.Is(metadata.Get("langgraph_node").String())
 		if isNode && kind == "on_chain_start" {
@@ -264,7 +267,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 			b.Task.ID = dialect.Name(string(task))
 			d.beginNamed(sc, v, b)
 		}
-		d.readChainResults(data, b)
+		d.readChainResults(at, data, b)
 		if isNode && kind == "on_chain_end" {
 			d.readReturned(sc, v, b)
 			d.endNodeCalls(dialect.Name(string(d.placeIn(metadata))), b)
@@ -291,7 +294,7 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 	case "on_tool_end":
 		d.readMessages(at, messagesOf(data.Get("output")), b)
 		d.readState(at, data.Get("output").Get("update"), false, b) // of a Command
-		d.readResultsIn(data.Get("output").Get("goto"), b)
+		d.readResultsIn(at, data.Get("output").Get("goto"), b)
 		if commandsParent(data) {
 			d.endWithoutResult(at, d.name(v.Get("name")), b)
 		}
@@ -302,9 +305,9 @@ func (d *decoder) readEvent(sc *scope, v strictjson.Value, b *event.Batch) {
 
 // readChainResults reads the results of open calls in what a node returns. LangChain's agents answer some calls themselves: of an
 // unknown tool, above a limit, and those with the structured output.
-func (d *decoder) readChainResults(data strictjson.Value, b *event.Batch) {
-	d.readResultsIn(data.Get("chunk"), b)
-	d.readResultsIn(data.Get("output"), b)
+func (d *decoder) readChainResults(sc *scope, data strictjson.Value, b *event.Batch) {
+	d.readResultsIn(sc, data.Get("chunk"), b)
+	d.readResultsIn(sc, data.Get("output"), b)
 }
 
 // readReturned reads what the code of a node wrote, in what the node returns: answers, and a hook's results of calls in a response of its
@@ -354,13 +357,13 @@ func addCalls(ids map[string]bool, message strictjson.Value) {
 	}
 }
 
-// readResultsIn reads the results of open calls anywhere in a value.
-func (d *decoder) readResultsIn(v strictjson.Value, b *event.Batch) {
+// readResultsIn reads the results of open calls anywhere in a value that a graph got or returned.
+func (d *decoder) readResultsIn(sc *scope, v strictjson.Value, b *event.Batch) {
 	if len(d.calls) == 0 {
 		return
 	}
 	for _, m := range messagesIn(v, 0) {
-		if c := d.calls.byID(d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
+		if c := d.calls.in(sc, d.name(m.Get("tool_call_id"))); c != nil && m.Get("type").Is("tool") {
 			d.readResult(c.scope, m, b)
 		}
 	}

@@ -100,7 +100,7 @@ func (d *decoder) readMessages(sc *scope, messages []strictjson.Value, b *event.
 			d.remember(sc, []strictjson.Value{m}, b)
 			continue
 		}
-		if d.isLast = i == len(messages)-1; i >= old || d.isOfRun(m) {
+		if d.isLast = i == len(messages)-1; i >= old || d.isOfRun(sc, m) {
 			d.readMessage(sc, m, strictjson.Value{}, b)
 		}
 	}
@@ -130,8 +130,8 @@ func (d *decoder) countOld(messages []strictjson.Value) (old int) {
 }
 
 // isOfRun reports whether a message is a response or a result for which the run waits.
-func (d *decoder) isOfRun(m strictjson.Value) bool {
-	c := d.calls.byID(d.name(m.Get("tool_call_id")))
+func (d *decoder) isOfRun(sc *scope, m strictjson.Value) bool {
+	c := d.calls.in(sc, d.name(m.Get("tool_call_id")))
 	return c != nil && !c.earlier || d.open[d.name(m.Get("id"))] != nil
 }
 
@@ -139,7 +139,7 @@ func (d *decoder) isOfRun(m strictjson.Value) bool {
 // may execute them.
 func (d *decoder) remember(sc *scope, messages []strictjson.Value, b *event.Batch) {
 	for _, m := range messages {
-		if d.isOfRun(m) {
+		if d.isOfRun(sc, m) {
 			continue
 		}
 		id := d.name(m.Get("id"))
@@ -159,7 +159,7 @@ func (d *decoder) remember(sc *scope, messages []strictjson.Value, b *event.Batc
 
 func (d *decoder) rememberCall(sc *scope, m, c strictjson.Value) {
 	id := d.name(c.Get("id"))
-	if d.calls.byID(id) != nil || d.seen.mustSkip(seenResult, id) || len(d.calls) >= maxOpenCalls {
+	if d.calls.in(sc, id) != nil || d.seen.mustSkip(seenResult, id) || len(d.calls) >= maxOpenCalls {
 		return
 	}
 	d.calls = append(d.calls, &call{id: id, tool: d.name(c.Get("name")), scope: sc, by: sc.speakerNamed(d.name(m.Get("name"))), earlier: true})
