@@ -27,7 +27,7 @@ func (s *Deduplicator) delayEnd(r *sharedRun, stream *event.Stream, end event.En
 	if !mayReturn || r.statedEnd || r.awaitsInput || !r.agentEndedAt.IsZero() || known != r {
 		return false
 	}
-	d := &delayedEnd{Departure: event.Departure{End: end, At: at}}
+	d := &delayedEnd{Departure: event.Departure{Run: r.key.run, End: end, At: at}}
 	d.timer = time.AfterFunc(returnTime, func() { s.endDelayed(r, d) })
 	s.delayed[r] = d
 	r.stream.Departed.Store(&d.Departure)
@@ -39,7 +39,7 @@ func (s *Deduplicator) cancelDelay(r *sharedRun) {
 	if d := s.delayed[r]; d != nil {
 		d.timer.Stop()
 		delete(s.delayed, r)
-		r.stream.Departed.Store(nil)
+		r.stream.Departed.CompareAndSwap(&d.Departure, nil)
 	}
 }
 

@@ -79,3 +79,25 @@ func TestIdleAfterTheClientLeft(t *testing.T) {
 		})
 	}
 }
+
+// TestIdleAfterAnotherRun checks that a run does not end for the reason of an earlier one on its stream, which waits for a client.
+func TestIdleAfterAnotherRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{begun: time.Now()}
+		m := metrics.New(prometheus.NewRegistry(), metrics.Settings{Names: conventions.Released(), MaxLabelValues: 10, MaxLabelSets: 100})
+		e := exporter.New(m, settings(20*time.Second), nil, l)
+		d := exporter.NewDeduplicator(e, losses{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { e.Run(ctx, time.Now) })
+		session := &event.Stream{Source: "s", Live: true, OpenedAt: time.Now(), Identity: event.Identity{JoinedSession: "s", InBackground: true}}
+		d.Open(session)
+		d.Consume(&event.Batch{Stream: session, Received: time.Now(), Run: "1", Session: "s", ContentHash: 1})
+		time.Sleep(time.Second)
+		d.Consume(&event.Batch{Stream: session, Received: time.Now(), Run: "2", Session: "s", ContentHash: 2})
+		time.Sleep(25 * time.Second)
+		l.since(t, "s incomplete stream_ended after 20s", "s timed_out idle after 21s")
+		cancel()
+		running.Wait()
+	})
+}

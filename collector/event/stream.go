@@ -48,12 +48,13 @@ type Stream struct {
 	States     *States                    // of the source; nil if its streams share nothing
 	ParentSpan SpanContext                // the parent of the run's spans
 	RunFailed  func(errorType string)     // if not nil, called when the run has failed or timed out, possibly from another goroutine; it must not block
-	Departed   *atomic.Pointer[Departure] // nil if no run of the stream waits for a client to come back
+	Departed   *atomic.Pointer[Departure] // holds a Departure while a run of the stream waits for a client; nil if no Deduplicator opened the stream
 }
 
 // Departure is the end of a run's last stream. The stream on which the run began holds it while the run waits for a client to come
 // back.
 type Departure struct {
+	Run string // its ID: the stream may carry other runs
 	End End
 	At  time.Time
 }

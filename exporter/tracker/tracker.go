@@ -243,7 +243,10 @@ func (r *openRun) departure() *event.Departure {
 	if r.stream.Departed == nil {
 		return nil
 	}
-	return r.stream.Departed.Load()
+	if left := r.stream.Departed.Load(); left != nil && left.Run == r.ID {
+		return left
+	}
+	return nil
 }
 
 // EndAll ends every run, for a shutdown.
