@@ -92,7 +92,7 @@ func (d *decoder) fail(v strictjson.Value, b *event.Batch) {
 	d.response.open, d.failed, d.chat.ended = false, true, false
 	e := b.Add(event.KindError)
 	hasAnswered := d.sdk.on && !isOne && len(d.sdk.agents.active) == 0 // a guardrail or a hook of the run has failed
-	// After a tripwire, the tracker must not end the only open response as failed.
+	// The tracker ends the only open response as failed, unless the error is elsewhere. A tripwire is no fault of the response.
 	e.Error, e.Code, e.Elsewhere = event.AgentError, code, isTripped && isOne || b.Agent == "" && (hasAnswered || d.sdk.agents.beside)
 	if d.singleRun {
 		d.others = nil // they are parts of the run

@@ -34,7 +34,7 @@ func (c *calls) begin(begun call) {
 	}
 }
 
-// followCalls finds the starts of responses that are unknown: the model was asked after a call of whose result the stream shows nothing.
+// followCalls finds the starts of responses that are unknown: the model was asked after a call without a visible result.
 func (d *decoder) followCalls(b *event.Batch) {
 	if !d.singleRun || d.sdk.on {
 		return

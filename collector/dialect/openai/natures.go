@@ -25,7 +25,7 @@ func (d *decoder) mark(keys []string, m marks) {
 	}
 }
 
-// setNature records a nature. It may forget another item, which then counts as one whose beginning was not seen.
+// setNature records a nature. It may forget another item, which then counts as one that began before the stream.
 func (s *itemSet) setNature(key string, is nature) {
 	if is == answer {
 		delete(s.natures, key)
@@ -119,7 +119,7 @@ func (d *decoder) hasNatures() bool {
 }
 
 // textKind returns the kind of the text of an item or a part. It is KindText for an answer, KindThought for a thought, and another kind
-// for any other text. Once natures were forgotten, the text of an item whose beginning was not seen may be a thought, unless
+// for any other text. Once natures were forgotten, text of an item without a visible beginning may be a thought, unless
 // nothing names the item.
 func (d *decoder) textKind(at place) event.Kind {
 	kind := event.KindText

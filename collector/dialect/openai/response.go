@@ -28,7 +28,7 @@ type response struct {
 	hasItems  bool    // an item was reported, so the end of the response only repeats the items
 	hasCalls  bool    // it or the completion has calls that the client or the Agents SDK executes
 	final     bool    // its agent sends no further response
-	failed    bool    // the SDK raises an exception, unless an agent around it goes on
+	failed    bool    // it ended with response.failed: the SDK raises an exception, unless an agent around it goes on
 	implied   bool    // only parts of it were seen so far
 	outlined  bool    // only its beginning and its end are shown, and items of the Agents SDK show the rest, see modelAnswer
 	reason    string  // why it finishes, if it is outlined

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"slices"
-
 	"github.com/delegraph/delegraph/collector/dialect/wire"
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
@@ -19,23 +17,36 @@ const (
 	ofCall                   // an item of the SDK with the ID of a call, by which other items know it
 )
 
-// withheldBy begins the keys of items that a frame of the source has withheld.
-var withheldBy = [...]string{ofResponse: "", ofItem: "item ", ofCall: "call "}
+// Beginnings of the keys of items that an item of the SDK has withheld.
+const byItem, byCall = "item ", "call "
 
 // withholdItem is withhold for an item of the SDK. Its ID may also be that of other items, but not of those that responses show.
 func (d *decoder) withholdItem(at place, call strictjson.Value) {
-	if key := idKey(call); key != "" {
-		d.withhold(place{keys: []string{key}})
+	callKey, by := idKey(call), byItem
+	if at.source == ofCall {
+		by = byCall
 	}
 	for _, key := range at.keys {
 		d.items.seen.Remove(key)
-		d.items.withheld.Add(withheldBy[at.source] + key)
+		if key == callKey { // no other item has it
+			d.items.withheld.Add(key)
+		} else {
+			d.items.withheld.Add(by + key)
+		}
 	}
 }
 
-// isIDWithheld reports whether a frame that another source can tell from others of its ID has withheld the item with a key.
+// isIDWithheld reports whether the key was withheld by a frame that the source cannot distinguish from its own.
 func (d *decoder) isIDWithheld(key string, by source) bool {
-	return slices.ContainsFunc(withheldBy[:len(withheldBy)-int(by)], func(prefix string) bool { return d.items.withheld.Contains(prefix + key) })
+	has := d.items.withheld.Contains
+	switch by {
+	case ofCall:
+		return has(key)
+	case ofItem:
+		return has(key) || has(byItem+key)
+	default:
+		return has(key) || has(byItem+key) || has(byCall+key)
+	}
 }
 
 // namelessItems says of which items without IDs parts were withheld in the current responses: whether they are reasoning, and the agents of

@@ -81,7 +81,7 @@ func (d *decoder) saw(at place) bool {
 }
 
 // mayHaveBegun is saw for each of the keys, because some servers give an item another ID after its first event. It also returns true once
-// no more items are recorded.
+// an item was forgotten.
 func (d *decoder) mayHaveBegun(at place) bool {
 	return slices.ContainsFunc(at.keys, func(key string) bool { return d.itemsOf(key).seen.MayContain(key) })
 }
