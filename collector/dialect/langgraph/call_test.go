@@ -180,11 +180,11 @@ func TestResultsInStates(t *testing.T) {
 		"tasks":   {asks, frame("tasks", `{"id":"t","name":"model","input":{"messages":[`+call+`,`+result+`]},"triggers":["x"]}`)},
 		"updates": {asks, frame("updates", updated("tools", result).data)},
 	} {
-		for _, joined := range []string{"", joinedID} {
-			got := strings.Join(facts(&event.Stream{Identity: inThread(threadID, joined)}, repeats...), "\n")
-			want := joined != "" && name != "updates"
+		for _, request := range []event.Identity{inThread(threadID, ""), inThread(threadID, joinedID), {Session: threadID, JoinedSession: threadID}} {
+			got := strings.Join(facts(&event.Stream{Identity: request}, repeats...), "\n")
+			want := request.JoinedRun+request.JoinedSession != "" && name != "updates"
 			if strings.Count(got, "tool_ended") != 1 || strings.Contains(got, "uncertain") != want {
-				t.Errorf("%s, joined %q: uncertain is not %t:\n%s", name, joined, want, got)
+				t.Errorf("%s, %+v: uncertain is not %t:\n%s", name, request, want, got)
 			}
 		}
 	}

@@ -14,7 +14,8 @@ type decoder struct {
 	run, session string
 	configured   string // name of the run's own agent in the configuration, or ""
 	resumes      bool   // the request resumes the thread's interrupted run
-	mayContinue  bool   // the same may be true of the request that started the run
+	mayContinue  bool   // the run may continue an earlier one, so tasks of its first step may have results from before
+	joins        bool   // the request joined a run or a thread
 	names        wire.NameCache
 	authors      wire.Authors[string] // of messages, by id
 	sent         sentFrames

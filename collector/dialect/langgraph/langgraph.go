@@ -164,9 +164,9 @@ func isTask(v strictjson.Value) bool {
 // New returns a decoder. The stream of a thread contains one run after the other. The run's own agent has the
 // configured name until the stream names it.
 func (Dialect) New(s *event.Stream) dialect.Decoder {
-	isAnswer := slices.Contains(s.Answers, resumes)
+	isAnswer, joins := slices.Contains(s.Answers, resumes), s.JoinedRun+s.JoinedSession != ""
 	return &decoder{
-		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: isAnswer, mayContinue: isAnswer || s.JoinedRun+s.JoinedSession != "",
+		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: isAnswer, mayContinue: isAnswer || joins, joins: joins,
 		resumption: newResumption(s),
 	}
 }

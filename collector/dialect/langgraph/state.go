@@ -369,11 +369,11 @@ func (d *decoder) readResultsIn(sc *scope, v strictjson.Value, b *event.Batch) {
 	}
 }
 
-// markRepeated marks the results in a state, if the stream joined the run: frames with these results may have come before.
+// markRepeated marks the results in a state, if the stream joined a run or a thread: frames with these results may have come before.
 func (d *decoder) markRepeated(b *event.Batch) {
 	for i := range b.Events {
 		if e := &b.Events[i]; e.Kind == event.KindToolEnded {
-			e.Uncertain = d.joined != ""
+			e.Uncertain = d.joins
 		}
 	}
 }
