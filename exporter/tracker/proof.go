@@ -39,8 +39,8 @@ func (r *openRun) addProof(e *event.Event, b *event.Batch, caller *Operation) {
 	}
 }
 
-// restates reports whether a value in an agent's text repeats one that another agent stated, or a value of a call one that an agent
-// within it stated. An overall confidence of an agent repeats none.
+// restates reports whether a confidence repeats an earlier one: in an agent's text, that of another agent; in a call's result, that of an
+// agent within the call. An overall confidence of an agent repeats none.
 func (r *openRun) restates(e *event.Event, op *Operation) bool {
 	isSame := func(value float64) bool { return math.Abs(value-e.Confidence.Value) < confidenceTolerance }
 	switch {
@@ -57,9 +57,12 @@ func (r *openRun) restates(e *event.Event, op *Operation) bool {
 // maxRatedWithin bounds openState.ratedWithin.
 const maxRatedWithin = 16
 
-// rateAround records the confidence of an agent for the open calls around it, whose results may hand it on.
+// rateAround records an agent's confidence in the open calls around it. A result of such a call may repeat it.
 func (op *Operation) rateAround(e *event.Event) {
-	for up := op.parent; up != nil && op.Kind.Invokes() && e.Confidence.Known; up = up.parent {
+	if !op.Kind.Invokes() || !e.Confidence.Known {
+		return
+	}
+	for up := op.parent; up != nil; up = up.parent {
 		if up.Kind == ExecuteTool && up.openState != nil && len(up.ratedWithin) < maxRatedWithin {
 			up.ratedWithin = append(up.ratedWithin, e.Confidence.Value)
 		}

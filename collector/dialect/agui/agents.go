@@ -18,7 +18,7 @@ type agent struct {
 	parent string // branch of the agent for which it works, or ""
 
 	unknown bool // the stream does not say which agent it is
-	isLate  bool // it was learned after its call's arguments that it works: it may have begun before its first frame
+	isLate  bool // its call's arguments became known late, so it may have begun before its first frame
 }
 
 const (

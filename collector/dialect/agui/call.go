@@ -270,7 +270,7 @@ func (d *decoder) addTransfer(ended *call, failed bool, b *event.Batch) {
 	e := b.Add(event.KindTransfer)
 	e.Name, e.ID, e.CallID = ended.target, ended.id, ended.id
 	if !ended.caller.unknown && ended.caller.parent == "" && !d.agents.known(ended.caller.branch) {
-		d.transferredBy, d.ownName, d.transferTarget = d.ownName, ended.target, ended.target
+		d.transferredBy, d.hasTransferred, d.ownName = d.ownName, true, ended.target
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 type decoder struct {
 	run, session  string
 	ownName       string // name of the run's own agent: the configured one until a transfer
-	transferredBy string // name of the run's own agent before the last transfer
 	configured    string
 	wholeCalls    bool              // a call is reported with its arguments, when they are whole
 	shared        bool              // another stream may bring the same runs
@@ -50,7 +49,8 @@ type runState struct {
 	interrupted        bool            // an on_interrupt event was seen, which predates the protocol's interrupts
 	interruptPrompt    string          // of that event
 	chunkTargets       chunkTargets
-	transferTarget     string        // of the run's own agent's last transfer
+	transferredBy      string        // name of the run's own agent before the last transfer
+	hasTransferred     bool          // the run's own agent has transferred control
 	seen               wire.Set[key] // entities with a beginning that left
 	nameless           wire.Set[key] // entities without a unique ID of which a frame was withheld, until they end
 }
@@ -289,7 +289,7 @@ var stopCodes = []string{"STOPPED", "abort"}
 // Source: google/adk/workflow/_dynamic_node_scheduler.py and flows/llm_flows/core/_function_call_postprocessor.py of google-adk 2.13.
 func (d *decoder) missingTarget(v strictjson.Value) string {
 	message := v.Get("message").String()
-	if target := d.transferTarget; target != "" && (strings.Contains(message, " '"+target+"' not found") || strings.Contains(message, "Agent "+target+" not found")) {
+	if target := d.ownName; d.hasTransferred && (strings.Contains(message, " '"+target+"' not found") || strings.Contains(message, "Agent "+target+" not found")) {
 		return target
 	}
 	return ""

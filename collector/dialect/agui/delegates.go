@@ -101,8 +101,8 @@ func (d *decoder) startDelegate(open *call, b *event.Batch) {
 	}
 }
 
-// startLearned makes the agents that calls make work speakers of a batch, if its frame states the calls' arguments and these had ended
-// before: no later frame shows that the agents begin.
+// startLearned begins the agents of calls, if only this frame states their arguments and these had ended before: no later frame shows that
+// the agents begin.
 func (d *decoder) startLearned(b *event.Batch) {
 	for i := range d.calls {
 		open := &d.calls[i]
