@@ -166,7 +166,7 @@ func isTask(v strictjson.Value) bool {
 func (Dialect) New(s *event.Stream) dialect.Decoder {
 	isAnswer, joins := slices.Contains(s.Answers, resumes), s.JoinedRun+s.JoinedSession != ""
 	return &decoder{
-		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: isAnswer, mayContinue: isAnswer || joins, joins: joins,
+		run: s.JoinedRun, session: s.Session, configured: s.ConfiguredAgent, resumes: isAnswer, mayContinue: isAnswer || joins || s.Session == "" && !s.NewRun, joins: joins,
 		resumption: newResumption(s),
 	}
 }

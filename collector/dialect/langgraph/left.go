@@ -27,9 +27,9 @@ type workLeft struct {
 	running  map[string]string // the run of LangChain of each node of that step that has not ended, by the node's namespace
 }
 
-// hasWorkLeft reports whether the stream shows that the run's own graph has work left. A task that has not returned in the first step of
-// a run, or of an attempt, that may continue an earlier one does not prove it, because its result may be from before. Neither does one whose
-// result may be from the cache. Such a task has no subgraph frames, and another task returns after it.
+// hasWorkLeft reports whether the stream shows that the run's own graph has work left. A task without a result is work left, with two
+// exceptions: it is of the first step of a run, or of an attempt, that may continue an earlier one, or its result may be from the cache. In
+// both cases, the task has no subgraph frames, and another task returns after it.
 //
 // Source: langgraph/pregel/_loop.py, tick and output_writes (cached).
 func (d *decoder) hasWorkLeft() bool {

@@ -90,7 +90,7 @@ func TestWorkLeft(t *testing.T) {
 		{"the first state of a graph in a subgraph", []string{state("|a:1"), state("|a:1"), state("|a:1|b:2")}, false},
 		{"a node that handles the error of another", []string{began, handler, node("end", "h", "r3", "1", "")}, false},
 	} {
-		lines := facts(&event.Stream{}, append(c.frames, frame("custom", `{}`))...)
+		lines := facts(&event.Stream{Identity: event.Identity{NewRun: true}}, append(c.frames, frame("custom", `{}`))...)
 		if got := slices.ContainsFunc(lines[max(len(lines)-1, 0):], func(line string) bool { return strings.HasSuffix(line, " work left") }); got != c.left {
 			t.Errorf("%s: work left %t, want %t: %q", c.name, got, c.left, lines)
 		}
@@ -108,6 +108,7 @@ func TestResumedStep(t *testing.T) {
 		"a new run":    {event.Identity{Session: threadID}, true},
 		"an answer":    {event.Identity{Session: threadID, Answers: []string{resumes}}, false},
 		"a joined run": {inThread(threadID, joinedID), false},
+		"unknown":      {event.Identity{}, false},
 		"a thread":     {event.Identity{Session: threadID, JoinedSession: threadID}, false},
 	} {
 		lines := facts(&event.Stream{Identity: c.request}, task("1", starts), task("2", starts), task("2", returns), frame("custom", `{}`))

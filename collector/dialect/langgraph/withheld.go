@@ -148,7 +148,7 @@ func (d *decoder) withholdItems(mode string, v strictjson.Value) {
 	}
 }
 
-// noteGiven remembers the messages that a withheld node or task gets. It may return them.
+// noteGiven remembers the messages that a withheld node or task gets. The node may return these messages, so they are not withheld.
 func (d *decoder) noteGiven(input strictjson.Value) {
 	for _, m := range messagesIn(input, 0) {
 		d.given.add(seenMessage, d.name(m.Get("id")))
