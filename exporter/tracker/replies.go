@@ -87,7 +87,7 @@ func (op *Operation) noteDebt(e *event.Event, b *event.Batch) {
 }
 
 // isIndebted reports whether an agent that has not stated its end has something left to do. In a run that is complete or waits, an agent may
-// end with the result of a call, unless it was invoked again then: a node retries an agent whose model has failed.
+// end with the result of a call. But if it is invoked again after that, it counts as retried by its node.
 func (r *openRun) isIndebted(op *Operation) bool {
 	switch r.Status {
 	case Running, Completed, Interrupted:

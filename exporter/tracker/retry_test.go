@@ -55,8 +55,8 @@ invoke_workflow app ok 0-4
     chat m2 ok 1-3`)
 }
 
-// TestRepeatedAgents has a node run an agent after another one whose last fact is the result of a call. If it is the same agent, its model
-// has not answered.
+// TestRepeatedAgents lets a node run two agents in turn. The first one's last fact is the result of a call. If both are the same agent, the
+// model of the first has not answered.
 func TestRepeatedAgents(t *testing.T) {
 	first := func(facts ...fact) *event.Batch { return says("a", append([]fact{lane("a:1")}, facts...)...) }
 	again := func(name string, facts ...fact) *event.Batch {

@@ -55,7 +55,7 @@ func (d *decoder) isOfWithheld(b *event.Batch) bool {
 	return d.withheld.MayContain(b.Branch)
 }
 
-// decodeText decodes a frame whose data is text. Only in a chunk, text that looks like a marked object is an agent's answer.
+// decodeText decodes a frame with text. Text that looks like a marked object is internal, except in a chunk: there it is an answer.
 func (d *decoder) decodeText(read func(*decoder, []byte, *event.Batch), name string, f dialect.Frame, b *event.Batch) {
 	b.Type, b.Internal = name, name != typeChunk && lenient.HasInternalDiscriminator(&resultTable, f.JSON)
 	if !utf8.Valid(f.Data) && name != typeEnd {

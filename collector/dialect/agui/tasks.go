@@ -9,7 +9,7 @@ import (
 	"github.com/delegraph/delegraph/collector/strictjson"
 )
 
-// LangGraph's adapter has one current step per owner: that of the node whose event came last. So the step of a node that works beside
+// LangGraph's adapter has one current step per owner: that of the node with the last event. So the step of a node that works beside
 // others ends and begins often. LangChain's events, which the adapter sends too, say which task of the graph is meant and when it ends.
 //
 // Source: _handle_stream_events in ag_ui_langgraph/agent.py of ag-ui-langgraph 0.0.47.

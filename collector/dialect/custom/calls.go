@@ -36,7 +36,7 @@ func (c call) keys() (keys []callKey) {
 	return keys
 }
 
-// startKey returns the key of a call whose start has a tool, but no ID.
+// startKey returns the key of a call that starts with a tool, but no ID.
 func (c call) startKey() callKey { return callKey{run: c.run, tool: c.tool, startHasNoID: true} }
 
 // withhold records the call that a withheld frame names, unless its start left.

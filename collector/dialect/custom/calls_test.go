@@ -75,7 +75,7 @@ func TestEndedRuns(t *testing.T) {
 	}
 }
 
-// TestManyOpenCalls checks that a stream with many runs, whose ends no frame states, knows its latest calls. Results may have only IDs.
+// TestManyOpenCalls sends many runs without ends on one stream. The latest calls are known, also if their results have only IDs.
 func TestManyOpenCalls(t *testing.T) {
 	for name, result := range map[string]string{"results": `{"type":"tool_ended","run":%d,"call":1}`, "no results": `{"type":"text","run":%d,"text":"hi"}`} {
 		var sent []string

@@ -41,7 +41,7 @@ func TestCutRun(t *testing.T) {
 	}
 }
 
-// TestFailedResponses ends a run whose last response has failed. It has failed, unless another agent goes on.
+// TestFailedResponses ends runs after a failed response. Such a run has failed, unless another agent goes on.
 func TestFailedResponses(t *testing.T) {
 	failed := raw(1, "failed", `"response":{"id":"r","status":"failed","error":{"code":"server_error","message":"m"}}`)
 	last := []string{begins("a"), createdOf("r"), failed}

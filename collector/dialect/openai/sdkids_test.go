@@ -10,8 +10,8 @@ import (
 
 func markInternal(sent string) string { return strings.Replace(sent, `{`, `{"kind":"internal",`, 1) }
 
-// TestSharedIDs marks an item of a response whose items all have one ID. Other calls leave by their own IDs, also after a message, and a message
-// leaves after a call.
+// TestSharedIDs marks one item of a response. All items of the response have the same ID. Other calls leave, because they have IDs of their
+// own. A message leaves if a call is marked.
 func TestSharedIDs(t *testing.T) {
 	callOf := strings.NewReplacer(`"f"`, `"i"`)
 	otherOf := strings.NewReplacer(`"f"`, `"i"`, `"c"`, `"d"`, `"o"`, `"secret"`, `"w"`, `"secret"`)
@@ -40,8 +40,8 @@ func TestSharedIDs(t *testing.T) {
 	}
 }
 
-// TestItemsWithoutIDs withholds parts of a response whose items have no unique ID. The item of the SDK stays in that repeats it, up to the next
-// response of its agent.
+// TestItemsWithoutIDs withholds parts of a response. Its items have no unique IDs. So the SDK's items that may repeat them stay in, until
+// the next response of the agent.
 func TestItemsWithoutIDs(t *testing.T) {
 	const fake = "__fake_id__"
 	asFake := strings.NewReplacer(`"i"`, `"`+fake+`"`, `"j"`, `"`+fake+`"`, `"r"`, `"`+fake+`"`)
